@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""arrangements - how guilds are arranged, through an unchanged client library: templates, what
-newcomers see, what is planned and guarded, and the log of it."""
+"""arrangements - tests guild administration through unchanged client libraries: templates,
+onboarding, events, automod and the audit log."""
 
 import clients
 from cases import run_cases
@@ -18,7 +18,7 @@ STEPS = ["ready", "template Base all 0", "synced false", "gone",
          "sounds 0", "vanity our-place"]
 
 
-def discord_js_arranges_a_guild(executable):
+def discord_js_administers_a_guild(executable):
     command, folder = node_command("arrangements_js.js")
     server, library = Server(executable), None
     try:
@@ -34,4 +34,4 @@ def discord_js_arranges_a_guild(executable):
 
 
 if __name__ == "__main__":
-    run_cases("arrangements", [discord_js_arranges_a_guild])
+    run_cases("arrangements", [discord_js_administers_a_guild])

@@ -1,4 +1,4 @@
-// arrangements_js.js - how a guild is arranged, on an unchanged discord.js.
+// arrangements_js.js - a discord.js bot that administers a guild.
 //
 //   node arrangements_js.js API TOKEN
 const { once } = require('node:events');
@@ -28,7 +28,7 @@ async function showItself(guild) {
   const talk = guild.channels.cache.first();
   const welcomeChannels = [{ channel: talk, description: 'Talk', emoji: '\u{1F525}' }];
   const screen = await guild.editWelcomeScreen({ enabled: true, description: 'Hello', welcomeChannels });
-  // The library reads this off the guild's features, which an event brings.
+  // The library reads this from the guild's features, which an event updates.
   while (!guild.features.includes('WELCOME_SCREEN_ENABLED')) await once(client, 'guildUpdate');
   say('welcome', screen.description, (await guild.fetchWelcomeScreen()).enabled);
   await guild.setWidgetSettings({ enabled: true, channel: talk });

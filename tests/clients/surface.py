@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""surface - what bots use now and then, through unchanged client libraries: who is in a thread, tags,
-news, sounds, an app's own emoji, a guild's numbers, what auto moderation did, and votes."""
+"""surface - tests rarely used features with unchanged client libraries: thread members, tags,
+announcements, sounds, application emoji, guild counts, automod actions and polls."""
 
 import clients
 from cases import expect, run_cases
@@ -31,23 +31,23 @@ def as_eve(server, method, path, body=None):
 
 def break_a_rule(server):
     status, answer = as_eve(server, "POST", f"/channels/{server.channels[0]}/messages", {"content": "a cat"})
-    expect(status == 400 and answer["code"] == 200000, f"a message was answered {status}: {answer}")
+    expect(status == 400 and answer["code"] == 200000, f"a message got {status}: {answer}")
 
 
-def come_and_stay_away(server):
+def join_and_leave_event(server):
     events = f"/guilds/{server.ada.call('GET', '/users/@me/guilds')[1][0]['id']}/scheduled-events"
     event = server.ada.call("GET", events)[1][0]["id"]
     for method, wanted in (("PUT", 200), ("DELETE", 204)):
         status, answer = as_eve(server, method, f"{events}/{event}/users/@me")
-        expect(status == wanted, f"{method} was answered {status}: {answer}")
+        expect(status == wanted, f"{method} got {status}: {answer}")
 
 
-def vote_and_think_again(server):
+def vote_and_remove_vote(server):
     channel = f"/channels/{server.channels[0]}"
     asked = server.ada.call("GET", f"{channel}/messages?limit=1")[1][0]["id"]
     for answers in ([1], []):
         status, answer = server.ada.call("PUT", f"{channel}/polls/{asked}/answers/@me", {"answer_ids": answers})
-        expect(status == 204, f"a vote was answered {status}: {answer}")
+        expect(status == 204, f"a vote got {status}: {answer}")
 
 
 def with_surface(executable, command, folder, story):
@@ -70,25 +70,25 @@ def discord_js_story(server, library):
     expect_all(library, JS_STEPS)
     break_a_rule(server)
     expect_all(library, ["stopped cat 1", "asked"])
-    vote_and_think_again(server)
+    vote_and_remove_vote(server)
     expect_all(library, ["voted one", "unvoted one"])
 
 
 def discord_py_story(server, library):
     expect_all(library, PY_STEPS)
-    come_and_stay_away(server)
+    join_and_leave_event(server)
     expect_all(library, ["comes eve", "stays eve", "guarded"])
     break_a_rule(server)
     library.expect("stopped cat 1")
 
 
-def discord_js_uses_the_rest(executable):
+def discord_js_uses_rare_features(executable):
     with_surface(executable, *node_command("surface_js.js"), discord_js_story)
 
 
-def discord_py_uses_the_rest(executable):
+def discord_py_uses_rare_features(executable):
     with_surface(executable, *python_command("surface_py.py"), discord_py_story)
 
 
 if __name__ == "__main__":
-    run_cases("surface", [discord_js_uses_the_rest, discord_py_uses_the_rest])
+    run_cases("surface", [discord_js_uses_rare_features, discord_py_uses_rare_features])

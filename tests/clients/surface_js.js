@@ -1,5 +1,5 @@
-// surface_js.js - what bots use now and then, on an unchanged discord.js: who is in a thread, tags of posts,
-// news, sounds, an app's own emoji, a guild's numbers, what auto moderation did, and votes.
+// surface_js.js - a discord.js bot that uses rare features: thread members, tags of posts,
+// announcements, sounds, application emoji, guild counts, automod actions and polls.
 //
 //   node surface_js.js API TOKEN
 const { ChannelType, Client, Events, GatewayIntentBits: Intent, MessageFlags } = require('discord.js');
@@ -53,7 +53,7 @@ async function tagPosts(forum) {
   say('tagged', tag.name, post.appliedTags[0] === tag.id);
   heard = told(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
   await post.setAppliedTags([]);
-  say('untagged', (await heard)[1].appliedTags.length); // the answer may have emptied the one before, too
+  say('untagged', (await heard)[1].appliedTags.length); // the reply may have emptied the earlier one too
 }
 
 async function publish(guild, channel) {

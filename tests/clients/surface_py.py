@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""surface_py - what surface_js.js does, as far as an unchanged discord.py has it, and who comes to an event."""
+"""surface_py - a discord.py bot that runs the steps of surface_js.js which the library supports, and reads the
+users of an event."""
 
 import asyncio
 import datetime
@@ -20,14 +21,14 @@ def say(*words):
 
 class Bot(discord.Client):
     def told(self, event, meant=None):
-        """The first such event that is the one meant, listened for from now on."""
+        """Waits from now on for the first event that matches."""
         return asyncio.ensure_future(self.wait_for(event, check=meant))
 
     async def on_ready(self):
         say("ready")
         try:
             await self.go_through(self.guilds[0])
-        except Exception as error:  # the test shows it
+        except Exception as error:  # printed for the test
             say("error", repr(error))
         await self.close()
 
@@ -60,7 +61,7 @@ class Bot(discord.Client):
     async def tag_posts(self, forum):
         heard = self.told("guild_channel_update", lambda _, now: now.id == forum.id)
         tag = await forum.create_tag(name="bug")
-        await heard  # it knows tags by their channel
+        await heard  # the library knows tags by their channel
         post = (await forum.create_thread(name="idea", content="first", applied_tags=[tag])).thread
         say("tagged", *[t.name for t in post.applied_tags])
         heard = self.told("thread_update", lambda _, now: now.id == post.id)

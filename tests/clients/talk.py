@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""talk - unchanged libraries that talk to each other through a server that carries voice."""
+"""talk - tests that unchanged libraries exchange audio through a server with the voice relay."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from process import Client, start_guildhall
 from voice_line import Faults, Line
 
 FRAMES = 21
-BACK_S = 5  # until everybody talks again after a restart
-BACK_PY_S = 20  # the same with discord.py, which waits up to 2, 4, 8 s between its attempts
+BACK_S = 5  # seconds until all bots are connected after a restart
+BACK_PY_S = 20  # seconds with discord.py, which waits up to 2, 4, 8 s between its attempts
 WORLD = {
     "users": [{"username": "ada"}],
     "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
@@ -32,7 +32,7 @@ WORLD = {
 
 
 class Hall:
-    """A server that carries voice, behind a line; ada owns its guild, which has two bots."""
+    """A server with the voice relay behind a proxy line; ada owns its guild, which has two bots."""
 
     def __init__(self, executable):
         self.folder = tempfile.mkdtemp()
@@ -60,13 +60,13 @@ class Hall:
         self.ada = Client(self.process.port, self.tokens["ada"])
 
     def kill_and_start(self):
-        """As after kill -9; clients find it where it was."""
+        """Kills and restarts the server; clients find it at the same address."""
         self.ada.close()
         self.process.kill()
         self.start()
 
     def stop_and_start(self):
-        """SIGTERM, then the next one."""
+        """Stops and restarts the server."""
         self.ada.close()
         self.process.stop()
         self.start()
@@ -117,14 +117,14 @@ def py_command():
     command, _ = python_command()
     there = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
     if there.returncode:
-        raise Skip("there is no PyNaCl (Debian's python3-nacl)")
+        raise Skip("PyNaCl is not installed (Debian: python3-nacl)")
     return [command[0], os.path.join(HERE, "talk_py.py")], None
 
 
 def await_line(bot, wanted):
-    """What it says on the way does not matter, but that it hears nothing and nothing fails."""
+    """Waits for a line; other lines are ignored except received frames and errors."""
     while (line := bot.next()) != wanted:
-        expect(not line.startswith(("heard", "error")), f"it said '{line}' before '{wanted}'")
+        expect(not line.startswith(("heard", "error")), f"the bot printed '{line}' before '{wanted}'")
 
 
 def join(bot, channel):
@@ -133,24 +133,24 @@ def join(bot, channel):
 
 
 def meet(helper, other):
-    """Both know what the other one sends: libraries drop what nobody announced to them."""
+    """Waits until both bots know the other's SSRC, because libraries drop unannounced audio."""
     for bot, name in ((helper, "other"), (other, "helper")):
         bot.tell(f"hear {name}")
         await_line(bot, f"hears {name}")
 
 
 def hears(listener, name, frame):
-    """The next it says is this frame, or what a library makes of one that it misreads."""
+    """Expects this frame as the next line, or a known misreading of a library."""
     line = listener.next()
     if line == f"heard {name} {frame}":
         return
     misread = line.startswith(f"heard {name}") and listener.line.misread
-    expect(misread, f"it said '{line}', not {frame}")
+    expect(misread, f"the bot printed '{line}', not {frame}")
     misread.pop()
 
 
 def hears_all(speaker, name, listener, word, places=range(FRAMES)):
-    """These frames and no others arrive, as they are and in this order."""
+    """Expects exactly these frames in this order."""
     for i in places:
         hears(listener, name, f"{word}-{i}")
     await_line(speaker, f"said {word}")
@@ -162,7 +162,7 @@ def talk(speaker, name, listener, word):
 
 
 def with_pair(executable, first, second, *stories):
-    """helper on the first library and other on the second, both in one room."""
+    """Runs helper on the first library and other on the second, both in one room."""
     hall = Hall(executable)
     try:
         helper, other = hall.bot("helper", first), hall.bot("other", second)
@@ -185,7 +185,8 @@ def both_ways(_, helper, other):
 
 
 def through(restart, hall, helper, other, most=BACK_S):
-    """The libraries alone find their way back; members see them in the channel all the time."""
+    """Expects that the libraries reconnect by themselves, and that their voice states stay
+    visible."""
     talk(helper, "helper", other, "before")
     restart()
     began = time.monotonic()
@@ -195,8 +196,8 @@ def through(restart, hall, helper, other, most=BACK_S):
     await_line(helper, "connection ready")
     await_line(other, "connection ready")
     took = time.monotonic() - began
-    print(f"everybody was back {took:.1f} s after the server was", flush=True)
-    expect(took < most, f"it took {took:.1f} s")
+    print(f"all bots were connected {took:.1f} s after the server", flush=True)
+    expect(took < most, f"the reconnection took {took:.1f} s")
     meet(helper, other)
     both_ways(hall, helper, other)
 
@@ -268,7 +269,7 @@ def on_a_bad_line(hall, helper, other):
     await_line(helper, "said garbled")
     until = time.monotonic() + 60
     while faults.count < FRAMES and time.monotonic() < until:
-        time.sleep(0.01)  # the last ones may be on their way
+        time.sleep(0.01)  # the last packets may still be under way
     hall.line.faults = None
     places = faults.heard()
     expect(places != sorted(places) and len(places) < FRAMES == faults.count, f"{places}")
@@ -277,23 +278,23 @@ def on_a_bad_line(hall, helper, other):
     both_ways(hall, helper, other)
 
 
-def discord_js_bots_talk_through_faults_and_cuts_as_they_may(executable):
+def discord_js_bots_exchange_audio_despite_faults_and_reconnects(executable):
     with_pair(executable, js_command, js_command, both_ways, listed, on_a_bad_line,
               through_a_cut, through_a_stop, through_a_kill, moderated)
 
 
-def eris_talks_with_discord_js(executable):
+def eris_exchanges_audio_with_discord_js(executable):
     with_pair(executable, eris_command, js_command, both_ways, on_a_bad_line)
 
 
-def discord_py_talks_with_discord_js(executable):
+def discord_py_exchanges_audio_with_discord_js(executable):
     with_pair(executable, py_command, js_command, both_ways, on_a_bad_line,
               through_a_stop_with_py)
 
 
 if __name__ == "__main__":
     run_cases("clients/talk", [
-        discord_js_bots_talk_through_faults_and_cuts_as_they_may,
-        eris_talks_with_discord_js,
-        discord_py_talks_with_discord_js,
+        discord_js_bots_exchange_audio_despite_faults_and_reconnects,
+        eris_exchanges_audio_with_discord_js,
+        discord_py_exchanges_audio_with_discord_js,
     ])

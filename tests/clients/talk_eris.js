@@ -1,8 +1,8 @@
-// talk_eris.js - a bot on an unchanged eris that talks, driven by lines like those of talk_js.js.
+// talk_eris.js - an eris voice bot that is controlled by the same lines as talk_js.js.
 //
 //   node talk_eris.js API TOKEN SHARDS
 //
-// Of the API the port counts, for eris always speaks https.
+// Only the port of API is used, because eris always uses https.
 const { once } = require('node:events');
 const https = require('node:https');
 const Eris = require('eris');

@@ -1,9 +1,9 @@
-// talk_js.js - a bot on an unchanged @discordjs/voice that talks, driven by lines.
+// talk_js.js - a voice bot on @discordjs/voice that is controlled by lines.
 //
 //   node talk_js.js API TOKEN SHARDS
 //
 // Prints "ready", "connection STATE", "heard USER FRAME", "said WORD"; reads "join CHANNEL",
-// "hear USER" (which is answered once it is known what USER sends), "say WORD COUNT" and "end". A frame is a word and a number.
+// "hear USER" (answered when the SSRC of USER is known), "say WORD COUNT" and "end". A frame is a word and a number.
 const { once } = require('node:events');
 const { Readable } = require('node:stream');
 const { Client, GatewayIntentBits: Intent } = require('discord.js');
@@ -14,7 +14,7 @@ const client = new Client({ rest: { api }, intents: [Intent.Guilds, Intent.Guild
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 const guild = () => client.guilds.cache.first();
 const player = voice.createAudioPlayer();
-const announced = new Set(); // on this connection: an older one's numbers mean nothing on it
+const announced = new Set(); // SSRCs announced on this connection
 let connection;
 
 const commands = {
@@ -36,7 +36,8 @@ const commands = {
       say('connection', (last = now.status));
     });
     connection.on('error', (e) => say('trouble', e.message));
-    // As the library's guide has it: a connection that does not come back in five seconds is over.
+    // As in the library's guide: a connection that does not recover within five seconds is
+    // destroyed.
     connection.on(voice.VoiceConnectionStatus.Disconnected, () =>
       Promise.race([
         voice.entersState(connection, voice.VoiceConnectionStatus.Signalling, 5_000),

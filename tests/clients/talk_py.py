@@ -1,8 +1,6 @@
 #!/usr/bin/python3
-"""talk_py - a bot on an unchanged discord.py that talks, driven by lines like talk_js.js's.
-
-The library sends; what arrives is read from its socket here, for it does not listen.
-"""
+"""talk_py - a discord.py voice bot that is controlled by the same lines as talk_js.js. The library
+only sends; received packets are read from its socket here."""
 
 import asyncio
 import sys
@@ -23,7 +21,7 @@ def say(*words):
 
 
 class Voice(discord.VoiceClient):
-    """It cuts off what is behind the last colon: here that is no port of the server."""
+    """The library removes the port of the endpoint, which is needed here."""
 
     async def on_voice_server_update(self, data):
         await super().on_voice_server_update({**data, "endpoint": data["endpoint"] + ":443"})
@@ -53,7 +51,7 @@ class Bot(discord.Client):
         asyncio.create_task(self.watch())
 
     async def watch(self):
-        """Says when the library is connected, also again, and reads what arrives then."""
+        """Prints when the library is connected or reconnected, and then reads received packets."""
         seen = None
         while True:
             if self.voice.is_connected() and self.voice.ws is not seen:

@@ -1,8 +1,6 @@
-"""voice_line - what stands between clients and a server that carries voice.
-
-Ends TLS, which libraries insist on; cuts sockets of the voice gateway; and hands datagrams on,
-some of them never, twice, or in another order.
-"""
+"""voice_line - a proxy between clients and a server with the voice relay. It terminates TLS, which
+libraries require; cuts WebSockets of the voice gateway; and drops, duplicates or reorders
+datagrams."""
 
 import asyncio
 import os
@@ -13,7 +11,7 @@ import threading
 
 READY_PORT = re.compile(rb'("op":2,"d":\{"ssrc":\d+,"ip":"[^"]*","port":)(\d+)')
 OPUS = 120
-# Bytes of a packet that says nothing, with which clients end, in the longest of the modes.
+# Size of a silence packet, which clients send at the end, in the longest mode.
 SILENCE = 12 + 3 + 16 + 4
 EXTENSION = b"\xbe\xde"
 
@@ -23,7 +21,7 @@ def is_audio(data):
 
 
 def make_certificate(folder):
-    """A certificate for 127.0.0.1 that is its own authority."""
+    """Creates a self-signed certificate for 127.0.0.1."""
     cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
                     "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
@@ -32,13 +30,13 @@ def make_certificate(folder):
 
 
 class Faults:
-    """Of seven packets one is lost, one comes twice, and one comes after its successor."""
+    """Of seven packets one is lost, one is duplicated, and one is swapped with its successor."""
 
     def __init__(self):
         self.count, self.held, self.passed = 0, None, []
 
     def take(self, packet):
-        """The packets that go on now, each with its place among those that came."""
+        """Returns the packets to forward now, each with its index."""
         place, self.count = self.count, self.count + 1
         turn = place % 7
         if turn == 5:
@@ -52,7 +50,7 @@ class Faults:
         return [data for _, data in out]
 
     def heard(self):
-        """Places in the order in which a receiver has them, each once."""
+        """Returns the indexes in the order of reception, each once."""
         return list(dict.fromkeys(self.passed))
 
 
@@ -128,20 +126,20 @@ class Line:
                 front.transport.get_extra_info("sockname")[1])
 
     def to_client(self, data):
-        """Media comes here instead: ports have five digits, so no length changes."""
+        """Replaces the media port by the proxy's: ports have five digits, so no length changes."""
         self.resumed += data.count(b'{"op":9,')
         found = READY_PORT.search(data)
         if found:
             if self.voice_port != int(found.group(2)):
-                self.front.backs.clear()  # a client may have the port of one from before
+                self.front.backs.clear()  # a client may have the port of an earlier one
             self.voice_port = int(found.group(2))
             data = READY_PORT.sub(rb"\g<1>%d" % self.udp_port, data)
         return data
 
     def goes_on(self, data):
-        """One packet in 65,536 is sealed to bytes that begin as an extension does, and
-        @discordjs/voice cuts off what they say without asking whether the header has one.
-        Of these the silent ones are lost here, and words are noted."""
+        """Returns whether a packet may be forwarded. One encrypted packet in 65,536 begins like a
+        header extension, which @discordjs/voice cuts off by mistake. Such silence packets
+        are dropped here, and others are recorded."""
         misread = is_audio(data) and not data[0] & 16 and data[12:14] == EXTENSION
         if misread and len(data) > SILENCE:
             self.misread.append(data)
@@ -172,7 +170,7 @@ class Line:
                              self.pump(server_reader, writer, self.to_client))
 
     def cut_voice(self):
-        """Ends all sockets of the voice gateway, as a network does."""
+        """Aborts all WebSockets of the voice gateway, like a broken network."""
         async def abort():
             for writer in self.voice:
                 writer.transport.abort()
