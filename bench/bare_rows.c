@@ -1,4 +1,4 @@
-/* bare_rows.c - makes the rows of messages in SQLite with the fewest statements.
+/* bare_rows.c - inserts message rows into SQLite with the fewest statements.
  *
  *   bare_rows DATABASE GROUP SECONDS
  *
@@ -31,7 +31,7 @@ static struct {
     int64_t channel, author;
 } places[MOST_PLACES];
 static int place_count;
-static int64_t model; /* the message that is repeated */
+static int64_t model; /* the repeated message */
 
 static void give_up(void)
 {

@@ -1,4 +1,4 @@
-/* floor.c - the least work that answers the same bytes.
+/* floor.c - a minimal server that returns the same bytes as the real one.
  *
  * A bare epoll server to divide the real one's processor time by: it finds the
  * end of a request's head, writes one fixed answer and knows nothing else. The
@@ -34,9 +34,9 @@ enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
 struct connection {
     SSL *ssl;                    /* NULL: plain */
-    bool sniffed;                /* which of the two is known */
-    bool joined, greeted, waits; /* waits: for room for the rest of the answer */
-    size_t left;                 /* bytes of the answer that the socket has not taken yet */
+    bool sniffed;                /* whether TLS or plain is known */
+    bool joined, greeted, waits; /* waits: for space for the rest of the response */
+    size_t left;                 /* bytes of the response that are not sent yet */
     size_t n;                    /* bytes of an unfinished head */
     char head[MAX_HEAD];
 };
@@ -107,7 +107,7 @@ static void connection_sniff(int fd, struct connection *c)
     SSL_set_accept_state(c->ssl);
 }
 
-/* As recv: below 0 with EAGAIN when there is nothing yet. */
+/* Like recv: below 0 with EAGAIN if there is nothing yet. */
 static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
 {
     connection_sniff(fd, c);
@@ -146,7 +146,7 @@ static void accept_waiting(void)
     }
 }
 
-/* Whoever reads too slowly to take it whole is closed, as the server does. */
+/* A client that reads too slowly for a whole event is disconnected, as by the real server. */
 static bool send_whole(int fd, struct str bytes)
 {
     SSL *ssl = connections[fd]->ssl;
@@ -156,7 +156,7 @@ static bool send_whole(int fd, struct str bytes)
     return send(fd, bytes.p, bytes.n, MSG_NOSIGNAL) == (ssize_t)bytes.n;
 }
 
-/* A long answer goes on when there is room again. */
+/* Continues a long response when the socket has space again. */
 static bool answer_go_on(int fd)
 {
     struct connection *c = connections[fd];
@@ -187,7 +187,7 @@ static void fan_out(void)
             connection_close(fd);
 }
 
-/* Of a client that was answered 101: whole in one read, as loopback brings it. */
+/* Handles a WebSocket frame, which loopback delivers in one read. */
 static bool frame_answer(int fd, struct connection *c)
 {
     bool ends = (c->head[0] & 0x0f) == 8;

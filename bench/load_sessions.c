@@ -33,8 +33,8 @@ enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS
 struct session {
     int fd;
     SSL *ssl;      /* NULL: plain */
-    struct buf in; /* what came and was not looked at */
-    char id[64];   /* as READY says, where it can be read */
+    struct buf in; /* received and unread bytes */
+    char id[64];   /* session id of READY, if it is readable */
 };
 
 struct sessions {
@@ -42,7 +42,7 @@ struct sessions {
     struct session *all;
     size_t count, next_beat;
     struct http poster;
-    char **tokens, **places; /* what follows a token in its line, or NULL */
+    char **tokens, **places; /* text after a token in its line, or NULL */
     size_t token_count;
     uint64_t bytes; /* received */
     SSL_CTX *tls;   /* NULL: all are plain */
@@ -63,7 +63,7 @@ static void receive(struct sessions *w, struct session *s)
     w->bytes += (uint64_t)got;
 }
 
-/* Bytes of the head of the frame that is in there, and of its payload; 0: not whole. */
+/* Returns the header size of the frame in the buffer, and its payload size; 0: incomplete. */
 static size_t frame_head(struct str in, uint64_t *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)in.p;
@@ -81,7 +81,7 @@ static size_t frame_head(struct str in, uint64_t *ret_payload)
     return 2 + extra;
 }
 
-/* Waits for one message, which stays there. */
+/* Waits for one message and leaves it in the buffer. */
 static struct str message_next(struct sessions *w, struct session *s)
 {
     uint64_t payload = 0;
@@ -100,13 +100,13 @@ static void message_drop(struct session *s, size_t used)
         buf_clear(&s->in);
 }
 
-/* Waits for one message and lets it go. */
+/* Waits for one message and removes it. */
 static void message_wait(struct sessions *w, struct session *s)
 {
     message_drop(s, message_next(w, s).n);
 }
 
-/* Masked with zeros: what is measured is the other side. */
+/* Masked with zeros, because only the server is measured. */
 static void frame_send(struct session *s, struct str text)
 {
     char head[8] = { (char)0x81 };
@@ -227,7 +227,7 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         await_ready(w, &w->all[i]);
 }
 
-/* --- coming back ---------------------------------------------------------------------- */
+/* --- resume ------------------------------------------------------------------------------- */
 
 static void ask_to_resume(struct sessions *w, size_t i)
 {
@@ -239,7 +239,7 @@ static void ask_to_resume(struct sessions *w, size_t i)
     frame_send(&w->all[i], str_slice(text, (size_t)n));
 }
 
-/* What was missed comes first, if there is any. */
+/* Missed events come first, if there are any. */
 static void await_resumed(struct sessions *w, struct session *s)
 {
     for (bool resumed = false; !resumed;) {
@@ -252,7 +252,7 @@ static void await_resumed(struct sessions *w, struct session *s)
     }
 }
 
-/* All sockets go at once, as when a line or a balancer is lost. */
+/* Drops all sockets at once, as after the loss of a load balancer. */
 static uint64_t resume_all(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++) {
@@ -276,7 +276,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 
 /* --- voice ---------------------------------------------------------------------------- */
 
-/* What a session asks for in turns; tokens of such have a guild and a channel behind them. */
+/* Joins or leaves voice; tokens of such sessions are followed by a guild and a channel. */
 static void ask_voice(struct sessions *w, size_t i, bool join)
 {
     const char *place = w->places[i % w->token_count];
@@ -291,7 +291,7 @@ static void ask_voice(struct sessions *w, size_t i, bool join)
     frame_send(&w->all[i], str_slice(text, (size_t)n));
 }
 
-/* Takes whole messages out; how many of them were states. */
+/* Removes whole messages; returns the number of voice states among them. */
 static unsigned take_states(struct session *s)
 {
     uint64_t payload = 0;
@@ -308,7 +308,7 @@ static unsigned take_states(struct session *s)
     return states;
 }
 
-/* Every session joins and leaves in turns, the next when the last was answered. */
+/* Every session alternately joins and leaves, each time after the last event. */
 static uint64_t turn_voice(struct sessions *w, uint64_t times)
 {
     struct pollfd *fds = mem_new(w->count * sizeof *fds);
@@ -337,7 +337,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
     return all;
 }
 
-/* Something happens elsewhere: every session hears of it so many times. */
+/* Waits until every session has received this many events of others. */
 static uint64_t hear(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++)
@@ -346,7 +346,7 @@ static uint64_t hear(struct sessions *w, uint64_t times)
     return times * w->count;
 }
 
-/* --- what is asked for ---------------------------------------------------------------- */
+/* --- commands ----------------------------------------------------------------------------- */
 
 static void beat(struct sessions *w, size_t i)
 {
@@ -386,8 +386,8 @@ static uint64_t post(struct sessions *w, uint64_t times)
         struct answer a = http_wait(&w->poster);
         if (a.status >= 300)
             die("the POST was answered %d: %.*s", a.status, STR_FMT(a.body));
-        /* The last one first: a reader that waits at every socket would have the server
-         * wake it up ten thousand times, which remote clients do not. */
+        /* The last session first: a reader that waits at every socket would make the server wake
+         * it ten thousand times, unlike remote clients. */
         for (size_t i = w->count; i--;)
             message_wait(w, &w->all[i]);
     }
@@ -423,7 +423,7 @@ static void obey(struct sessions *w)
     }
 }
 
-/* Says goodbye, so that the server does not keep them for when they come back. */
+/* Closes with a close frame, so that the server does not retain the sessions. */
 static void close_all(struct sessions *w)
 {
     static const char goodbye[] = "\x88\x82\0\0\0\0\x03\xe8";
@@ -448,7 +448,7 @@ static void close_all(struct sessions *w)
     http_close(&w->poster);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main loop ------------------------------------------------------------------------ */
 
 static void read_tokens(struct sessions *w)
 {

@@ -46,26 +46,26 @@ struct person {
     uint32_t ssrc;
     uint16_t sequence;
     unsigned char key[SEAL_KEY];
-    struct seal *sends;  /* as its client */
-    struct seal *serves; /* bare: as the server */
+    struct seal *sends;  /* encryption of the client */
+    struct seal *serves; /* bare: encryption of the server */
     union media_address address;
 };
 
 struct bench {
     size_t rooms, speakers, listeners, count;
-    struct person *people; /* a room's one after the other */
+    struct person *people; /* ordered by room */
     int fds[SOCKETS];
     union media_address names[SOCKETS];
     union media_address server;
     _Atomic bool over;
     _Atomic uint64_t sent, received;
-    unsigned *delays; /* by microseconds */
+    unsigned *delays; /* histogram by microseconds */
     int bare;         /* its socket */
     _Atomic int64_t bare_cpu;
     _Atomic uint64_t bare_unsent;
 };
 
-/* Where packets go missing. */
+/* Numbers of lost packets by place. */
 struct bench_losses {
     uint64_t overrun, unsent, missed;
 };
@@ -100,7 +100,7 @@ static int bench_socket(union media_address *ret)
     return fd;
 }
 
-/* Datagrams that a socket had no room for. */
+/* Returns the datagrams that a socket dropped because its buffer was full. */
 static uint64_t socket_drops(int fd)
 {
     uint32_t info[SK_MEMINFO_VARS] = { 0 };
@@ -110,9 +110,9 @@ static uint64_t socket_drops(int fd)
     return info[SK_MEMINFO_DROPS];
 }
 
-/* --- those who send ------------------------------------------------------------------- */
+/* --- speakers ----------------------------------------------------------------------------- */
 
-/* The timestamp is the time, in microseconds: it arrives as it is. */
+/* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
 static void person_say(struct bench *b, struct person *p)
 {
     struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
@@ -127,7 +127,7 @@ static void person_say(struct bench *b, struct person *p)
         b->sent++;
 }
 
-/* A twentieth of them each millisecond. */
+/* A twentieth of the speakers sends each millisecond. */
 static void bench_talk(struct bench *b, int seconds)
 {
     int64_t begin = clock_of(CLOCK_MONOTONIC);
@@ -143,9 +143,9 @@ static void bench_talk(struct bench *b, int seconds)
     }
 }
 
-/* --- those who listen ----------------------------------------------------------------- */
+/* --- listeners ---------------------------------------------------------------------------- */
 
-/* When the kernel put it there, so that we may be late. */
+/* Returns when the kernel received the datagram, so that a late reader does not matter. */
 static int64_t arrival_of(struct msghdr *h)
 {
     struct timespec t;
@@ -203,7 +203,7 @@ static void *bench_listen(void *arg)
     return NULL;
 }
 
-/* --- the least ------------------------------------------------------------------------ */
+/* --- the minimal loop ------------------------------------------------------------------------- */
 
 struct bare_batch {
     struct mmsghdr in[BATCH / 2], out[BATCH];
@@ -289,7 +289,7 @@ static void bare_start(struct bench *b, pthread_t *ret)
         bench_die("thread");
 }
 
-/* --- ours ----------------------------------------------------------------------------- */
+/* --- the relay ---------------------------------------------------------------------------- */
 
 struct bench_relay {
     struct bench *bench;
@@ -309,7 +309,7 @@ static void relay_active(void *arg, const struct relay_place *p)
     (void)arg, (void)p;
 }
 
-/* Somebody whose socket is gone when it is greeted, so that nothing is written to it. */
+/* Adds a participant whose WebSocket is already closed, so that nothing is written to it. */
 static void person_arrive(const struct bench_relay *br, size_t i)
 {
     const struct person *p = &br->bench->people[i];
@@ -344,7 +344,7 @@ static void relay_arrive(struct loop *loop, void *arg)
         person_arrive(br, i);
 }
 
-/* Where they are, which they would have to ask for. */
+/* Sets the addresses of the participants, instead of IP discovery. */
 static void relay_bind(struct loop *loop, void *arg)
 {
     struct bench_relay *br = arg;
@@ -388,7 +388,7 @@ static void ours_start(struct bench *b, struct bench_relay *br)
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
 }
 
-/* Until nothing has come for a while: what is late on a busy machine is not lost. */
+/* Waits until no packet has arrived for a while: late packets on a busy machine are not lost. */
 static void bench_settle(const struct bench *b)
 {
     uint64_t before;
@@ -400,7 +400,7 @@ static void bench_settle(const struct bench *b)
     } while (b->received != before && ++tries < SETTLE_TRIES);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main program --------------------------------------------------------------------- */
 
 static void bench_people(struct bench *b)
 {
@@ -467,7 +467,7 @@ static void losses_print(const struct bench_losses *before, const struct bench_l
 static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t bytes)
 {
     uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
-    double each = wanted ? (double)wanted : 1; /* nobody speaks */
+    double each = wanted ? (double)wanted : 1; /* without speakers */
 
     printf("\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
            "\"p99_us\":%u,\"bytes_each\":%zu}\n",
@@ -495,12 +495,12 @@ int main(int argc, char **argv)
         ours_start(&b, &br);
     else
         bare_start(&b, &bare);
-    usleep(500 * 1000); /* what they are told has been told */
+    usleep(500 * 1000); /* until all messages were sent */
     size_t bytes = (mallinfo2().uordblks - before) / b.count;
     bench_give_keys(&b);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
         bench_die("thread");
-    bench_talk(&b, 1); /* everybody is announced, and caches are warm */
+    bench_talk(&b, 1); /* all SSRCs are announced, and caches are warm */
     bench_settle(&b);
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
@@ -517,5 +517,5 @@ int main(int argc, char **argv)
     printf("{");
     losses_print(&before_all, &after_all);
     bench_print(&b, (ours ? br.cpu : b.bare_cpu) - cpu, took, bytes);
-    return 0; /* the rest goes with the process */
+    return 0; /* the process frees the rest */
 }

@@ -31,7 +31,7 @@ __attribute__((constructor)) static void clocks_begin(void)
     began[1] = clock_read(CLOCK_MONOTONIC);
 }
 
-/* From when on a clock is slow: processor time from the beginning. */
+/* Returns the time from which a clock is slow: processor time from the beginning. */
 static int64_t clock_begin(clockid_t clock)
 {
     return clock == CLOCK_REALTIME ? began[0] : clock == CLOCK_MONOTONIC ? began[1] : 0;
@@ -46,7 +46,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* Of a condition on the monotonic clock, as all of the server's are. */
+/* Handles conditions on the monotonic clock, like all of the server's. */
 int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 {
     static int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);

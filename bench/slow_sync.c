@@ -16,7 +16,7 @@ int sync_file_range(int fd, off64_t from, off64_t bytes, unsigned flags);
 
 struct tally {
     _Atomic uint64_t calls;
-    _Atomic uint64_t nanoseconds; /* spent in them, the delay included */
+    _Atomic uint64_t nanoseconds; /* time of all syncs, including the delay */
 };
 
 static struct tally unshared, *tally = &unshared;

@@ -1,4 +1,4 @@
-/* syncs.c - how many single appends a second a folder makes durable.
+/* syncs.c - measures how many single appends per second a folder makes durable.
  *
  *   syncs FOLDER SECONDS
  *
@@ -17,7 +17,7 @@
 
 enum { RECORD = 128 };
 
-/* Nanoseconds this thread could have run and did not. */
+/* Returns the nanoseconds for which this thread waited for a processor. */
 static int64_t time_kept_waiting(void)
 {
     long long ran, waited = 0;
