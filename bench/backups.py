@@ -28,7 +28,7 @@ class Backup:
     def rows(self):
         return [("backup", self.row_backup)]
 
-    # --- data to save -----------------------------------------------------------------------
+    # --- data to save ----------------------------------------------------------------------
 
     def fill(self):
         count = self.half // (CONTENT + 300)

@@ -79,7 +79,7 @@ static PGresult *bare_result(PGconn *pg, int sent)
     return result;
 }
 
-/* --- the repeated message ----------------------------------------------------------------- */
+/* --- the repeated message -------------------------------------------------------------- */
 
 static void find_template(PGconn *pg)
 {

@@ -90,7 +90,7 @@ class Bots:
                          [values[c] for c in columns])
         rows.execute("update guilds set automod_version = automod_version + 1 where automod_version > 0")
 
-    # --- cost of a request -----------------------------------------------------------------------
+    # --- cost of a request ----------------------------------------------------------------------
 
     def compare(self, things):
         """Returns the server's processor time per request, measured in turn; each callable sends

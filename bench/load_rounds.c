@@ -62,7 +62,7 @@ static void watch(int fd, struct source *s)
         die("epoll: %s", strerror(errno));
 }
 
-/* --- the user's requests ------------------------------------------------------------------ */
+/* --- the user's requests -------------------------------------------------------------- */
 
 static void ask(struct lane *l, int64_t scheduled)
 {
@@ -114,7 +114,7 @@ static void lane_readable(struct source *s)
     l->asking = false;
 }
 
-/* --- the bot ------------------------------------------------------------------------------ */
+/* --- the bot -------------------------------------------------------------------------- */
 
 static struct str between(struct str text, const char *before, char after)
 {
@@ -165,7 +165,7 @@ static void bot_told(struct str text)
     p->busy = true;
 }
 
-/* --- the user's events -------------------------------------------------------------------- */
+/* --- the user's events ---------------------------------------------------------------- */
 
 static void user_told(struct str text)
 {
@@ -284,7 +284,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
     watch(s->fd, &s->source);
 }
 
-/* --- the main loop ------------------------------------------------------------------------ */
+/* --- the main loop -------------------------------------------------------------------- */
 
 static bool all_done(void)
 {

@@ -227,7 +227,7 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         await_ready(w, &w->all[i]);
 }
 
-/* --- resume ------------------------------------------------------------------------------- */
+/* --- resume --------------------------------------------------------------------------- */
 
 static void ask_to_resume(struct sessions *w, size_t i)
 {
@@ -346,7 +346,7 @@ static uint64_t hear(struct sessions *w, uint64_t times)
     return times * w->count;
 }
 
-/* --- commands ----------------------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------- */
 
 static void beat(struct sessions *w, size_t i)
 {
@@ -448,7 +448,7 @@ static void close_all(struct sessions *w)
     http_close(&w->poster);
 }
 
-/* --- the main loop ------------------------------------------------------------------------ */
+/* --- the main loop -------------------------------------------------------------------- */
 
 static void read_tokens(struct sessions *w)
 {

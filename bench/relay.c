@@ -110,7 +110,7 @@ static uint64_t socket_drops(int fd)
     return info[SK_MEMINFO_DROPS];
 }
 
-/* --- speakers ----------------------------------------------------------------------------- */
+/* --- speakers ------------------------------------------------------------------------- */
 
 /* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
 static void person_say(struct bench *b, struct person *p)
@@ -143,7 +143,7 @@ static void bench_talk(struct bench *b, int seconds)
     }
 }
 
-/* --- listeners ---------------------------------------------------------------------------- */
+/* --- listeners ------------------------------------------------------------------------ */
 
 /* Returns when the kernel received the datagram, so that a late reader does not matter. */
 static int64_t arrival_of(struct msghdr *h)
@@ -203,7 +203,7 @@ static void *bench_listen(void *arg)
     return NULL;
 }
 
-/* --- the minimal loop ------------------------------------------------------------------------- */
+/* --- the minimal loop ----------------------------------------------------------------- */
 
 struct bare_batch {
     struct mmsghdr in[BATCH / 2], out[BATCH];
@@ -289,7 +289,7 @@ static void bare_start(struct bench *b, pthread_t *ret)
         bench_die("thread");
 }
 
-/* --- the relay ---------------------------------------------------------------------------- */
+/* --- the relay ------------------------------------------------------------------------ */
 
 struct bench_relay {
     struct bench *bench;
@@ -400,7 +400,7 @@ static void bench_settle(const struct bench *b)
     } while (b->received != before && ++tries < SETTLE_TRIES);
 }
 
-/* --- the main program --------------------------------------------------------------------- */
+/* --- the main program ----------------------------------------------------------------- */
 
 static void bench_people(struct bench *b)
 {

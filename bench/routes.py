@@ -172,7 +172,7 @@ class Routes:
                 ("growth: every GET route", self.row_growth), ("growth: start", self.row_start),
                 ("growth: start, 100 GB", self.row_start_sparse)]
 
-    # --- one route after the other, alternating between two servers --------------------------
+    # --- one route after the other, alternating between two servers -------------------------
 
     def compare(self, servers, homes, rounds):
         """Returns {route: (minimum of one, minimum of the other)} of routes that succeed on
@@ -255,7 +255,7 @@ class Routes:
             for server in servers:
                 server.kill()
 
-    # --- start time --------------------------------------------------------------------------
+    # --- start time -------------------------------------------------------------------------
 
     def grown_file(self):
         if not self.worlds:

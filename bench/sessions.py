@@ -263,7 +263,7 @@ class Sessions:
             self.world = World(bench, self.count)
         return self.world
 
-    # --- idle sessions -------------------------------------------------------------------------
+    # --- idle sessions ----------------------------------------------------------------------------
 
     def memory(self, bench, path, name, limit, beats):
         world = self.crowded(bench)

@@ -102,8 +102,7 @@ class Voice:
         return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable),
                 ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large)]
 
-    # --- the relay
-    # ---------------------------------------------------------------------------------
+    # --- the relay -----------------------------------------------------------------------------
 
     def carry(self, bench, kind, rooms, speakers, listeners, seconds=2):
         """Runs all participants in one process, with the relay ("ours") or a minimal loop

@@ -130,7 +130,7 @@ def with_app(executable, make_command, name, story):
         home.close()
 
 
-# --- callbacks -----------------------------------------------------------------------------------
+# --- callbacks -------------------------------------------------------------------------------
 
 
 def every_kind_of_callback_works(home):
@@ -208,7 +208,7 @@ def everything(home):
     every_kind_of_option_works(home)
 
 
-# --- interactions endpoints ---------------------------------------------------------------------
+# --- interactions endpoints ------------------------------------------------------------------
 
 
 class Endpoint:

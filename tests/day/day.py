@@ -89,7 +89,7 @@ class Scene:
         expect(status < 300, f"{method} {path} answered {status}: {answer}")
         return answer
 
-    # --- observable state -------------------------------------------------------------------
+    # --- observable state --------------------------------------------------------------------
 
     def rows(self, sql):
         with contextlib.closing(sqlite3.connect(f"file:{self.data}/guildhall.db?mode=ro",

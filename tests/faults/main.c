@@ -18,7 +18,7 @@
 
 enum { MOST = 400 };
 
-/* --- requests while the store fails ------------------------------------------------------- */
+/* --- requests while the store fails --------------------------------------------------- */
 
 struct scene {
     struct world *world;

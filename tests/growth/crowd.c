@@ -27,7 +27,7 @@ struct crowd crowd_new(struct world *w)
     return c;
 }
 
-/* --- rows that stay ----------------------------------------------------------------------- */
+/* --- rows that stay ------------------------------------------------------------------- */
 
 static void add_members(struct crowd *c, int from, int to)
 {
@@ -95,7 +95,7 @@ static void add_guilds(struct crowd *c, int from, int to)
               from, to, GUILDS, c->wanderer->id);
 }
 
-/* --- rows that are deleted ---------------------------------------------------------------- */
+/* --- rows that are deleted ------------------------------------------------------------ */
 
 /* Each round deletes one guild; all of them together have as many rows as every other kind. */
 static void insert_guild_to_delete(struct crowd *c, struct crowd_spare *s, int size)
@@ -173,7 +173,7 @@ void crowd_grow(struct crowd *c, int size)
     snprintf(c->banned, sizeof c->banned, "%d", size - 2);
 }
 
-/* --- texts of requests -------------------------------------------------------------------- */
+/* --- texts of requests ---------------------------------------------------------------- */
 
 const char *crowd_text(const struct crowd *c, const char *text)
 {

@@ -26,7 +26,7 @@ enum { SLOWNESS = 3 }; /* factor for an unoptimised build */
 enum { SLOWNESS = 1 };
 #endif
 
-/* --- measurement -------------------------------------------------------------------------- */
+/* --- measurement ---------------------------------------------------------------------- */
 
 static struct {
     atomic_llong sum, longest; /* nanoseconds of loop iterations and transactions */
@@ -167,7 +167,7 @@ static void send_question(struct crowd *c, const struct question *q)
                   STR_FMT(a.body));
 }
 
-/* --- results ------------------------------------------------------------------------------ */
+/* --- results -------------------------------------------------------------------------- */
 
 /* The iteration that sent the reply has ended when the loop answers the next request. */
 static void finish_turn(struct crowd *c)

@@ -121,7 +121,7 @@ class Document:
             made[self.d.choice(["__proto__", "id", "x" * 200, "\0"])] = 1
         return made
 
-    # --- replies ---------------------------------------------------------------------------
+    # --- replies -----------------------------------------------------------------------
 
     def misfit(self, schema, value, at="answer"):
         """Returns why a value does not fit the schema, or None."""

@@ -36,7 +36,7 @@ const char *application_secret(struct client *owner, const char *application)
     return answer_text(a, "secret");
 }
 
-/* --- accounts -------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static const char ADD_FRIEND[] =
     "insert into relationships (user_id, target_id, type) values ($1, $2, 1)";

@@ -94,7 +94,7 @@ static bool read_request(int fd, struct request *r)
     return true;
 }
 
-/* --- responses ---------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
 static void reply(int fd, int status, const char *type, const char *more, const char *body)
 {
@@ -172,7 +172,7 @@ static void *run(void *arg)
     }
 }
 
-/* --- start and stop ----------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 struct endpoint *endpoint_open(struct world *w, const char *verify_key)
 {
@@ -243,7 +243,7 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- received requests -------------------------------------------------------------------- */
+/* --- received requests ---------------------------------------------------------------- */
 
 int endpoint_count(struct endpoint *e)
 {

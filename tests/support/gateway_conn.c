@@ -417,7 +417,7 @@ bool conn_was_binary(const struct gateway_conn *g)
     return g->binary;
 }
 
-/* --- sending ------------------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------------------- */
 
 static void send_json(struct gateway_conn *g, struct str json)
 {

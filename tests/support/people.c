@@ -46,7 +46,7 @@ struct value v_client(const struct client *c)
     return v_id(id_of(c->id));
 }
 
-/* --- through the API ----------------------------------------------------------------------- */
+/* --- through the API ------------------------------------------------------------------ */
 
 static void put(struct client *a, const struct client *b, const char *json)
 {

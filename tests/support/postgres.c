@@ -84,7 +84,7 @@ char *test_postgres_new(void)
     return where;
 }
 
-/* --- a database copied from a template -------------------------------------------------- */
+/* --- a database copied from a template ------------------------------------------------ */
 
 static char model[64]; /* name of a template database that was migrated and closed */
 
@@ -154,7 +154,7 @@ void test_postgres_drop_model(void)
     *model = '\0';
 }
 
-/* --- a reused schema --------------------------------------------------------------------- */
+/* --- a reused schema ------------------------------------------------------------------ */
 
 /* One schema is used by all tests in turn, because creating its tables and connections takes
  * longer than most tests. */

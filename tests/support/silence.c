@@ -129,7 +129,7 @@ static bool wire_seal(const struct wire *w)
     return n;
 }
 
-/* --- forwarding --------------------------------------------------------------------------- */
+/* --- forwarding ----------------------------------------------------------------------- */
 
 static void accept_one(struct silence *s)
 {

@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "test_sql.h"
 
-/* --- directly in the store ---------------------------------------------------------------- */
+/* --- directly in the store ------------------------------------------------------------ */
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
@@ -151,7 +151,7 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
                            command, command, text.n ? ", " : "", STR_FMT(text)));
 }
 
-/* --- interactions that the app received -------------------------------------------------- */
+/* --- interactions that the app received ----------------------------------------------- */
 
 static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 {

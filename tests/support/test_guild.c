@@ -121,7 +121,7 @@ const char *test_guild_add_with(struct test_guild *p, struct client *c, int posi
     return role;
 }
 
-/* --- events ------------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 struct last_heard {
     struct world *world;

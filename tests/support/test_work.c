@@ -22,7 +22,7 @@ void reopen_with(struct fixture *f, unsigned workers)
     no_error(store_open(&f->options, &f->store));
 }
 
-/* --- transactions without a loop --------------------------------------------------------- */
+/* --- transactions without a loop ------------------------------------------------------ */
 
 /* Reads, then writes: a lost update would be detected. */
 enum err add_to_counter(struct work *w, struct tx *tx)

@@ -36,7 +36,7 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     longjmp(running->failed, 1);
 }
 
-/* --- blocked loops ------------------------------------------------------------------------ */
+/* --- blocked loops -------------------------------------------------------------------- */
 
 /* Factor for the time limits of a release build: unoptimised code and sanitizers are slower, and
  * the allocator of ThreadSanitizer copies growing memory. */
@@ -305,7 +305,7 @@ const char *world_log_end(struct world *w)
     return text;
 }
 
-/* --- clients ---------------------------------------------------------------------------- */
+/* --- clients -------------------------------------------------------------------------- */
 
 static struct client *add_client(struct world *w, const char *name, const char *authorization)
 {

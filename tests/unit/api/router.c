@@ -249,7 +249,7 @@ static void router_peek_finds_the_same_route_as_the_full_match(void **state)
     assert_null(router_peek(router, HTTP_GET, STR("")));
 }
 
-/* --- conflicting route rows ------------------------------------------------------------ */
+/* --- conflicting route rows ----------------------------------------------------------- */
 
 /* Returns whether creating a router of these routes ends the process. */
 static bool ends(const struct route *list)

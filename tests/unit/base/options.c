@@ -269,7 +269,7 @@ static void help_and_sample_file_list_every_option(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* --- unknown names ------------------------------------------------------------------------ */
+/* --- unknown names -------------------------------------------------------------------- */
 
 static const char *stray(const char *variable)
 {

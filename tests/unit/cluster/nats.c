@@ -131,7 +131,7 @@ static void nats_connect_message_contains_the_credentials(void **state)
     buf_clear(&b);
 }
 
-/* --- a server that stops reading ------------------------------------------------------------- */
+/* --- a server that stops reading ------------------------------------------------------- */
 
 static void ignore_message(void *arg, struct str subject, struct str payload)
 {

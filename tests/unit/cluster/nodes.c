@@ -136,7 +136,7 @@ static void node_last_seen_far_in_the_future_is_declared_dead(void **state)
     cluster_close(c);
 }
 
-/* --- published events are still in the log ------------------------------------------------ */
+/* --- published events are still in the log -------------------------------------------- */
 
 static enum err put_told(struct tx *tx, void *arg)
 {

@@ -63,7 +63,7 @@ static void wait_told(size_t count)
     assert_int_equal(count_told(), count);
 }
 
-/* --- a node's connection, controlled by the test ---------------------------------------- */
+/* --- a node's connection, controlled by the test -------------------------------------- */
 
 static PGconn *hand_open(const struct fixture *f)
 {
@@ -117,7 +117,7 @@ static void insert_frame_at_next_position(PGconn *c, snowflake number)
     arena_free(a);
 }
 
-/* --- the node that follows the log -------------------------------------------------------- */
+/* --- the node that follows the log ---------------------------------------------------- */
 
 /* The time limit is a parameter because a slow test machine may block others for longer than a
  * server allows. */

@@ -21,7 +21,7 @@ static size_t chance(size_t n)
 
 #define ONE_OF(list) list[chance(sizeof(list) / sizeof *(list))]
 
-/* --- random bodies ------------------------------------------------------------------------- */
+/* --- random bodies -------------------------------------------------------------------- */
 
 static const char *some_name(void)
 {
@@ -163,7 +163,7 @@ static void add_command(struct buf *out)
     buf_add_lit(out, ",\"nsfw\":false}");
 }
 
-/* --- three variants of each body -------------------------------------------------------------- */
+/* --- three variants of each body ------------------------------------------------------ */
 
 static void outcome(struct str begin, struct str rest, struct buf *out)
 {
@@ -249,7 +249,7 @@ static void command_with_more_than_8000_characters_is_refused(void **state_)
     buf_clear(&out);
 }
 
-/* --- duplicate option names --------------------------------------------------------------- */
+/* --- duplicate option names ----------------------------------------------------------- */
 
 enum { MOST_WORDS = 40 };
 

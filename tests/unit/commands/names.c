@@ -79,7 +79,7 @@ static void command_names_have_at_most_32_characters(void **state)
     assert_int_equal(name_check(STR("é\n")), NAME_CHARACTERS);
 }
 
-/* --- localizations ------------------------------------------------------------------------- */
+/* --- localizations -------------------------------------------------------------------- */
 
 static struct pair words[] = { { STR_INIT("en-GB"), STR_INIT("colour") },
                                { STR_INIT("en-US"), STR_INIT("color") },

@@ -116,7 +116,7 @@ static const struct schema box_schema = {
     .name = "Box", .size = sizeof(struct box), .fields = box_fields, .check = box_check
 };
 
-/* --- one body, both decoders --------------------------------------------------------------- */
+/* --- one body, both decoders ---------------------------------------------------------- */
 
 /* Writes the result of a body as text: the value or the errors, without white space, which
  * differs. */
@@ -212,7 +212,7 @@ static void read_quoted(const char *single)
     free(p);
 }
 
-/* --- random bodies ---------------------------------------------------------------------------- */
+/* --- random bodies -------------------------------------------------------------------- */
 
 static uint64_t state = 88172645463325252U;
 
@@ -452,7 +452,7 @@ static void fast_and_slow_decoders_agree_on_random_bodies(void **state_)
     buf_clear(&json);
 }
 
-/* --- chosen bodies ---------------------------------------------------------------------------- */
+/* --- chosen bodies -------------------------------------------------------------------- */
 
 static void fast_decoder_matches_exactly_the_field_names(void **state_)
 {

@@ -1,5 +1,5 @@
-/* tables.c - tests the tables of errors, events, permissions and users (src/base/errors.c,
- * src/model/events/events.c and src/model/permissions/permissions.c). */
+/* tables.c - tests the tables of errors, events, permissions and users. Tests src/base/errors.c,
+ * src/model/events/events.c and src/model/permissions/permissions.c. */
 #include "unit/unit.h"
 
 #include <stdio.h>

@@ -35,7 +35,7 @@ static void app_answer(struct exchange *x, int status, struct str body)
     http_answer(x, &head, body);
 }
 
-/* --- responses from another thread ------------------------------------------------------------ */
+/* --- responses from another thread ---------------------------------------------------- */
 
 struct app_later {
     struct post post;
@@ -424,7 +424,7 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
     return true;
 }
 
-/* --- start and stop ----------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static const struct server_app app_calls = {
     .intake = app_intake,
@@ -458,7 +458,7 @@ static inline void app_stop(void)
     loops_stop(app.loops);
 }
 
-/* --- iterations --------------------------------------------------------------------------- */
+/* --- iterations ----------------------------------------------------------------------- */
 
 enum { APP_LOOPS = 2 };
 

@@ -213,7 +213,7 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
     loops_stop(ls);
 }
 
-/* --- the end of an iteration ------------------------------------------------------------------ */
+/* --- the end of an iteration ---------------------------------------------------------- */
 
 static struct {
     struct turn_end end;

@@ -1,5 +1,5 @@
-/* rooms.c - tests the rooms of the relay: large rooms, message queues, key exhaustion
- * (src/relay/relay.c, src/relay/seats.c and src/relay/outbox.c). */
+/* rooms.c - tests the rooms of the relay: large rooms, message queues, key exhaustion. Tests
+ * src/relay/relay.c, src/relay/seats.c and src/relay/outbox.c. */
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -395,7 +395,7 @@ static void large_rooms_do_not_list_client_platforms(void **state)
     loops_stop(ls);
 }
 
-/* --- exhausted keys ----------------------------------------------------------------------- */
+/* --- exhausted keys ------------------------------------------------------------------- */
 
 enum { SPEAKER = 1, LISTENER = 2 };
 
@@ -516,7 +516,7 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
     loops_stop(ls);
 }
 
-/* --- sequence numbers ------------------------------------------------------------------- */
+/* --- sequence numbers ----------------------------------------------------------------- */
 
 /* Returns a participant without a socket that was sent `count` messages. */
 static struct relay_seat seat_told(uint16_t seq, unsigned count)
@@ -564,7 +564,7 @@ static void participant_that_missed_too_many_messages_cannot_resume(void **state
     outbox_clear(&s);
 }
 
-/* --- video frames --------------------------------------------------------------------------- */
+/* --- video frames --------------------------------------------------------------------- */
 
 enum { PICTURE = 8, PICTURE_TYPE = 101 };
 

@@ -218,7 +218,7 @@ static void store_close_completes_long_reads(void **state)
     sem_destroy(&finished);
 }
 
-/* --- slow network ----------------------------------------------------------------------- */
+/* --- slow network ---------------------------------------------------------------------- */
 
 struct far_read {
     struct test_work one;

@@ -1,5 +1,5 @@
-/* queries.c - tests that both engines store and return the same values (src/store/rows.c,
- * src/store/sqlite/query.c and src/store/postgres/query.c). */
+/* queries.c - tests that both engines store and return the same values. Tests src/store/rows.c,
+ * src/store/sqlite/query.c and src/store/postgres/query.c. */
 #include "unit/unit.h"
 
 #include <float.h>
@@ -385,7 +385,7 @@ static void read_transaction_cannot_write(void **state)
 #endif
 }
 
-/* --- pipelined statements ----------------------------------------------------------- */
+/* --- pipelined statements ------------------------------------------------------------- */
 
 #define PAIRS     "create table pairs (k bigint primary key, v bigint)"
 #define PAIR_OF   "select v from pairs where k = $1"

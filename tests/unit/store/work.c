@@ -1,5 +1,5 @@
-/* work.c - tests that transactions run completely or not at all, and that later reads see them
- * (src/store/store.c and src/store/queue.c). */
+/* work.c - tests that transactions run completely or not at all, and that later reads see them.
+ * Tests src/store/store.c and src/store/queue.c. */
 #include "unit/unit.h"
 
 #include <semaphore.h>

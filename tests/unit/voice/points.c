@@ -153,7 +153,7 @@ static void signatures_must_be_strict_der(void **state)
     }
 }
 
-/* --- stream keys -------------------------------------------------------------------------- */
+/* --- stream keys ---------------------------------------------------------------------- */
 
 static void malformed_stream_keys_are_refused(void **state)
 {

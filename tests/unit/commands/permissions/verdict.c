@@ -258,7 +258,7 @@ static void only_permissions_of_the_command_override_its_default(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-/* --- reference implementation of the documented rules -------------------------------------- */
+/* --- reference implementation of the documented rules --------------------------------- */
 
 enum { SILENT = -1 };
 

@@ -157,7 +157,7 @@ static void sorting_100000_members_takes_only_short_steps(void **state)
     order_clear(&o);
 }
 
-/* --- list ids ----------------------------------------------------------------------------- */
+/* --- list ids ------------------------------------------------------------------------- */
 
 static void murmur3_matches_known_hashes(void **state)
 {

@@ -9,7 +9,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* --- client properties -------------------------------------------------------------------- */
+/* --- client properties ------------------------------------------------------------------ */
 
 static void sessions_share_equal_client_property_strings(void **state)
 {
@@ -53,7 +53,7 @@ static void session_id_is_written_as_it_was_parsed(void **state)
     assert_false(session_is_called(&s, str_slice(id, SESSION_ID - 1)));
 }
 
-/* --- memory of an idle session ------------------------------------------------------------ */
+/* --- memory of an idle session ---------------------------------------------------------- */
 
 /* A loop has ten thousand sessions: rarely used fields are allocated separately. */
 static void idle_session_structs_stay_within_their_size_limits(void **state)

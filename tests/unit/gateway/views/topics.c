@@ -35,7 +35,7 @@ static void clear_topics_scene(struct loop *l, void *arg)
     topics_clear(&g->topics);
 }
 
-/* --- subscriptions ------------------------------------------------------------------------ */
+/* --- subscriptions -------------------------------------------------------------------- */
 
 static void subscribe_to_many_topics(struct loop *l, void *arg)
 {

@@ -8,7 +8,7 @@
 
 enum { GUILD = 1000, ME = 7, MANY = 200000, MOST_ROLES = 6, MOST_OVERWRITES = 12, BITS = 64 };
 
-/* --- reference implementation: one flag per permission, step by step ---------------------- */
+/* --- reference implementation: one flag per permission, step by step ------------------ */
 
 struct slow_role {
     snowflake id;

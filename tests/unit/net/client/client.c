@@ -413,7 +413,7 @@ static void completed_requests_are_spread_over_iterations(void **state)
     assert_int_equal(turn.most_ends, 1);
 }
 
-/* --- response data --------------------------------------------------------------------------- */
+/* --- response data -------------------------------------------------------------------- */
 
 static curl_write_callback take_piece;
 static __typeof__(curl.easy_setopt) set_option;

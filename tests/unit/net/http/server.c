@@ -302,7 +302,7 @@ static void server_statistics_count_connections_requests_and_bytes(void **state)
     app_wait_until(stats().open == 0);
 }
 
-/* --- iterations --------------------------------------------------------------------------- */
+/* --- iterations ----------------------------------------------------------------------- */
 
 enum { CALLERS = 200, CALLS_A_TURN = 16 };
 

@@ -221,7 +221,7 @@ static void malformed_multipart_form_is_refused(void **state)
     close(fd);
 }
 
-/* --- authorization before the body -------------------------------------------------------- */
+/* --- authorization before the body ---------------------------------------------------- */
 
 static void send_body(int fd, const char *path, size_t length, size_t sent)
 {

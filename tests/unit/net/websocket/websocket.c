@@ -255,7 +255,7 @@ static struct buf case_bytes(const struct reading *c)
     return b;
 }
 
-/* --- results ------------------------------------------------------------------------------ */
+/* --- results -------------------------------------------------------------------------- */
 
 static void append_printable_text(struct buf *out, struct str s)
 {
@@ -423,7 +423,7 @@ static void reader_is_idle_only_between_messages(void **state)
     buf_clear(&b);
 }
 
-/* --- frames of the server ---------------------------------------------------------------- */
+/* --- frames of the server ------------------------------------------------------------- */
 
 static void frame_headers_use_the_shortest_length_encoding(void **state)
 {

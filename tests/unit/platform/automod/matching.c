@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "platform/automod/sets.h"
 
-/* --- keywords ----------------------------------------------------------------------------- */
+/* --- keywords ------------------------------------------------------------------------- */
 
 /* Returns the index of the first keyword found in the text; allowed keywords begin with '+'. */
 static int64_t found(const char *const *words, const char *text)

@@ -29,7 +29,7 @@ static struct bond bond_of(int64_t mine, int64_t theirs, bool i_ignore, bool the
                           .theirs = { .type = theirs, .ignored = they_ignore } };
 }
 
-/* --- the documented table, written a second time ----------------------------------------- */
+/* --- the documented table, written a second time -------------------------------------- */
 
 struct expected {
     enum operation op;
@@ -222,7 +222,7 @@ static void random_relationship_operations_keep_legal_pairs(void **state)
     }
 }
 
-/* --- friend requests ----------------------------------------------------------------------- */
+/* --- friend requests ------------------------------------------------------------------ */
 
 static void settings_decide_who_may_send_friend_requests(void **state)
 {

@@ -138,7 +138,7 @@ static void failed_commit_does_not_delay_later_announcements(void **state)
     sem_destroy(&finished);
 }
 
-/* --- aborted positions -------------------------------------------------------------------- */
+/* --- aborted positions ---------------------------------------------------------------- */
 
 static enum err log_something(struct tx *tx, void *arg)
 {

@@ -66,7 +66,7 @@ static void independent_queries_share_a_round_trip(void **state)
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
 }
 
-/* --- number of queries -------------------------------------------------------------------- */
+/* --- number of queries ---------------------------------------------------------------- */
 
 static struct {
     int runs, asks; /* number of runs, and queries per run */

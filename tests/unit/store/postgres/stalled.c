@@ -1,5 +1,5 @@
-/* stalled.c - tests a database behind a Unix socket that stops reading
- * (src/store/postgres/conn.c and src/store/postgres/worker.c). */
+/* stalled.c - tests a database behind a Unix socket that stops reading. Tests
+ * src/store/postgres/conn.c and src/store/postgres/worker.c. */
 #include "unit/unit.h"
 
 #include <stdio.h>

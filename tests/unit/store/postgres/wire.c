@@ -1,5 +1,5 @@
-/* wire.c - tests PostgreSQL replies in long TLS records, and missing replies
- * (src/store/postgres/loop_conn.c and src/store/postgres/loop_reads.c). */
+/* wire.c - tests PostgreSQL replies in long TLS records, and missing replies. Tests
+ * src/store/postgres/loop_conn.c and src/store/postgres/loop_reads.c. */
 #include "unit/unit.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* full_disk.c - tests SQLite on a full disk (src/store/space.c and src/store/sqlite/writer.c). */
+/* full_disk.c - tests SQLite on a full disk. Tests src/store/space.c and
+ * src/store/sqlite/writer.c. */
 #include "unit/unit.h"
 
 #include <errno.h>

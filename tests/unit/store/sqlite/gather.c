@@ -47,7 +47,7 @@ static void commit_is_written_with_few_system_calls(void **state)
     assert_int_equal(store_number(f->store, sum_filler), PAGES * 3000);
 }
 
-/* --- commits that do not end with a sync --------------------------------------------------- */
+/* --- commits that do not end with a sync ------------------------------------------------ */
 
 static void run_sql(sqlite3 *db, const char *sql)
 {

@@ -15,7 +15,7 @@
 #include "support/test_work.h"
 #include "support/test_sql.h"
 
-/* --- queries on a loop --------------------------------------------------------------------- */
+/* --- queries on a loop ---------------------------------------------------------------- */
 
 static struct store *asked;
 static struct loops *loops;

@@ -15,7 +15,7 @@
 #include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/session.h"
 
-/* --- the rule, checked against a session that records everything ----------------------- */
+/* --- the rule, checked against a session that records everything ---------------------- */
 
 enum { LONGEST = 2000 };
 
@@ -365,7 +365,7 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     arena_free(arena);
 }
 
-/* --- several replicas -------------------------------------------------------------------- */
+/* --- several replicas ----------------------------------------------------------------- */
 
 static struct buf begin_message(unsigned hub, uint64_t message)
 {
