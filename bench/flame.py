@@ -4,8 +4,8 @@
     flame.py FILE TIMES TITLE >graph.svg      a flame graph
     flame.py --text FILE TIMES TITLE          the same as text, for functions of at least 2 %
 
-Callgrind knows who called whom and what that took, not along which way: where a function has
-several callers, what it calls is divided among them by what each of them took of it.
+Callgrind records callers and costs, but not call paths: if a function has several callers, the cost
+of its callees is divided among the callers in proportion to their own costs.
 """
 
 import collections

@@ -1,7 +1,7 @@
 """Repeats one request and records the longest response time.
 
     prober.py PORT TOKEN METHOD PATH [BODY]     each line of standard input ends a measurement,
-                                                which is answered with a line of JSON
+                                                whose result is printed as a line of JSON
 """
 
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """search.py - measures the cost of the message index on SQLite without a server.
 
-Makes a database with the tables and triggers of the migrations, fills it with ROWS messages of
-a thousand guilds, and prints processor time: of writing a message with and without the triggers, of
-indexing one (in steps of 200, as the job does), and of searches. Usage: search.py [ROWS]
+Creates a database with the tables and triggers of the migrations, fills it with ROWS messages of
+a thousand guilds, and prints the processor time of inserting a message with and without the triggers,
+of indexing one (in steps of 200, like the job), and of searches. Usage: search.py [ROWS]
 """
 import pathlib
 import random

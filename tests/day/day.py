@@ -1,13 +1,12 @@
-"""A day of use, again and again in minutes: afterwards memory and disk are where they were.
+"""Tests that hours of use do not increase memory and disk usage.
 
     python3 tests/day/day.py build/release/src/guildhall
 
-A crew of people comes and goes: they register, found guilds, join, write, upload, ban, leave,
-delete, speak, connect and lose their connections. Between two rounds the server's clock moves a quarter
-of an hour ahead (bench/jump_clock.c), so that everything that ends by itself does. Most of what
-is there after the first hours must be there at the end, and no more.
+Users register, create guilds, join, write, upload, ban, leave, delete, speak, connect and disconnect.
+Between two rounds the server's clock moves ahead by 15 minutes (bench/jump_clock.c), so that everything
+with a time limit expires. Memory and rows at the end must not exceed those after the first hours.
 
-    DAY_ROUNDS      quarters of an hour that are measured (24; a day has 96)
+    DAY_ROUNDS      number of measured rounds of 15 minutes (24; a day has 96)
 """
 
 import base64

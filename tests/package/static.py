@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""static - the file that needs nothing: it serves and calls out where there is nothing but itself.
+"""static - tests the static program, which serves and sends requests without any other file.
 
-    static.py            makes and tries the one for this machine
-    static.py arm64      makes the one for 64-bit ARM, and tries it under qemu-user-static
+    static.py            builds and tests the program for this machine
+    static.py arm64      builds the program for 64-bit ARM, and tests it under qemu-user-static
 
-Takes minutes to make, so it is no part of every run: `scripts/test static`, `scripts/test static-arm64`.
+The build takes minutes, so this runs only with `scripts/test static` or `scripts/test static-arm64`.
 """
 
 import http.server

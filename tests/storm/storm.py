@@ -1,7 +1,7 @@
-"""What the storms share: a server of their own, dice with a known seed, and an end.
+"""Shared parts of the random tests: a server, a seeded random generator, and a time limit.
 
-    STORM_SECONDS   how long each storm goes on (6)
-    STORM_SEED      which storm it is; a failure prints it (as it comes)
+    STORM_SECONDS   duration of each test (6)
+    STORM_SEED      seed of the random generator; a failure prints it (default: random)
 """
 
 import contextlib
