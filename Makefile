@@ -42,24 +42,24 @@ cluster: build ## run three nodes on a temporary PostgreSQL with the demo's data
 cluster-test: ## run the long tests of several nodes on one database
 	@scripts/setup test
 	@scripts/build debug
-	@scripts/with-postgres python3 tests/cluster/round.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/moves.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/looks.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/carried.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/many_rooms.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/killed.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/lost.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/stopped.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/cuts.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/guarantees.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/session_moves.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/session_starts.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/voice_rooms.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/rooms_of_killed_node.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/killed_nodes.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/lost_machines.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/paused_nodes.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/network_cuts.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/database.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/failover.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/skew.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/database_restarts.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/database_failover.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/clock_skew.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/latency.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/upgrade.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/rolling_upgrade.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/presence.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/faults.py --long build/debug/src/guildhall
-	@python3 tests/cluster/restart.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/planted_faults.py --long build/debug/src/guildhall
+	@python3 tests/cluster/server_restart.py --long build/debug/src/guildhall
 
 bench: build ## measure the cost relative to a bare server that sends the same bytes
 	@scripts/setup bench

@@ -10,12 +10,12 @@ import tempfile
 import time
 
 from broker import Broker
-from killed import settle
-from lasting import Lasting
-from moves import people
+from killed_nodes import settle
+from resuming_client import Lasting
+from session_moves import people
 from process import free_port
-from restart import Pen
-from ring import PATIENCE, Ring, Skip, expect, place_of
+from server_restart import Pen
+from cluster_nodes import PATIENCE, Ring, Skip, expect, place_of
 from cases import run_cases
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "CLUSTER.md")

@@ -8,7 +8,7 @@ import os
 import time
 
 from broker import Broker
-from ring import Ring, Session, expect, place_of
+from cluster_nodes import Ring, Session, expect, place_of
 from cases import run_cases
 
 COUNT = int(os.environ.get("LATENCY_COUNT", "200"))

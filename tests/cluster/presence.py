@@ -7,9 +7,9 @@ import os
 import time
 
 from broker import Broker
-from histories import check_limit
-from ring import PATIENCE, Ring, Session, expect, place_of
-from lasting import Lasting
+from history_checks import check_limit
+from cluster_nodes import PATIENCE, Ring, Session, expect, place_of
+from resuming_client import Lasting
 from cases import run_cases
 
 

@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [os.path.join(HERE, "..", "crash"), os.path.join(HERE, "..", "cluster")]
 
 from cases import expect, run_cases  # noqa: E402
-from phones import Phone, talk as talk_by_phone  # noqa: E402
+from voice_phone import Phone, talk as talk_by_phone  # noqa: E402
 from process import Client, Failed, Process, register, serve_command  # noqa: E402
 from sessions import Wire  # noqa: E402
 

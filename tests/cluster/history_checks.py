@@ -1,6 +1,6 @@
 """Checks of recorded requests and events: ids, rate limits, resume times, close codes."""
 
-from ring import expect
+from cluster_nodes import expect
 
 # Close codes that mean a fault of the client: its message, its token, its sequence number, its
 # rate.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""moves - tests that sessions move between nodes under load and receive each event once and in
+"""session_moves - tests that sessions move between nodes under load and receive each event once and in
 order."""
 
 import random
@@ -7,9 +7,9 @@ import threading
 import time
 
 from broker import Broker
-from ring import PATIENCE, Ring, expect, place_of
-from lasting import Lasting
-from restart import LONG, Pen, check_heard
+from cluster_nodes import PATIENCE, Ring, expect, place_of
+from resuming_client import Lasting
+from server_restart import LONG, Pen, check_heard
 from cases import run_cases
 
 SECONDS = 40 if LONG else 1.5
@@ -104,7 +104,7 @@ def sessions_of_a_stopped_node_move_to_other_nodes(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/moves", ([sessions_move_between_polling_nodes] if LONG else []) + [
+    run_cases("cluster/session_moves", ([sessions_move_between_polling_nodes] if LONG else []) + [
         sessions_move_between_nodes_with_nats,
         sessions_of_a_stopped_node_move_to_other_nodes,
     ])

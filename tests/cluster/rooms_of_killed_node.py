@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""many_rooms - tests that the rooms of a killed node move to another, where their users reconnect.
+"""rooms_of_killed_node - tests that the rooms of a killed node move to another, where their users reconnect.
 
-    many_rooms.py [--long] GUILDHALL
+    rooms_of_killed_node.py [--long] GUILDHALL
 
 Each room has one user on the killed node and one on another. All of them learn the new voice
 server and connect there.
@@ -12,9 +12,9 @@ import contextlib
 import threading
 import time
 
-from phones import Phone, talk
-from ring import PATIENCE, Ring, expect
-from round import LONG
+from voice_phone import Phone, talk
+from cluster_nodes import PATIENCE, Ring, expect
+from guarantees import LONG
 from voice import place_of
 from cases import run_cases
 
@@ -170,5 +170,5 @@ def users_who_do_not_reconnect_are_removed_from_voice(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/many_rooms", [rooms_of_a_killed_node_move_to_another,
+    run_cases("cluster/rooms_of_killed_node", [rooms_of_a_killed_node_move_to_another,
                                      users_who_do_not_reconnect_are_removed_from_voice])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""database - tests crashes and restarts of PostgreSQL under load: sessions see only a pause."""
+"""database_restarts - tests crashes and restarts of PostgreSQL under load: sessions see only a pause."""
 
 import glob
 import os
@@ -7,10 +7,10 @@ import subprocess
 import time
 
 from broker import Broker
-from killed import settle
-from moves import Scene
-from ring import HERE, PATIENCE, Failed, Skip, expect
-from restart import LONG, Pen
+from killed_nodes import settle
+from session_moves import Scene
+from cluster_nodes import HERE, PATIENCE, Failed, Skip, expect
+from server_restart import LONG, Pen
 from cases import run_cases
 from disk import Place
 
@@ -151,7 +151,7 @@ def alive(where):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/database", [
+    run_cases("cluster/database_restarts", [
         database_restart_loses_no_events,
         full_disk_of_the_database_loses_no_events,
     ] + ([database_restart_with_nats_loses_no_events] if LONG else []))

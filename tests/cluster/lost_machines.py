@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lost - tests that sessions resume elsewhere when a node and its machine are lost. The journal of
+"""lost_machines - tests that sessions resume elsewhere when a node and its machine are lost. The journal of
 a node is lost with it: other nodes know its sessions only from their replicas."""
 
 import os
@@ -8,10 +8,10 @@ import signal
 import time
 
 from broker import Broker
-from killed import settle, check_all, all_messages
-from ring import PATIENCE, Ring, expect
-from moves import Scene
-from restart import LONG
+from killed_nodes import settle, check_all, all_messages
+from cluster_nodes import PATIENCE, Ring, expect
+from session_moves import Scene
+from server_restart import LONG
 from cases import run_cases
 
 KILLS = 20 if LONG else 2
@@ -143,7 +143,7 @@ def sessions_of_a_paused_node_resume_elsewhere(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/lost", [
+    run_cases("cluster/lost_machines", [
         sessions_resume_after_the_machine_of_their_node_is_lost,
     ] + ([
         session_identifies_again_if_node_and_replica_are_lost,

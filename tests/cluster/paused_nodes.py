@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""stopped - tests nodes that are paused for longer than their lease: their open transactions are
+"""paused_nodes - tests nodes that are paused for longer than their lease: their open transactions are
 rolled back, their caches are invalid, and sessions that other nodes resumed belong to those."""
 
 import os
@@ -9,10 +9,10 @@ import threading
 import time
 
 from broker import Broker
-from killed import check_connections
-from lasting import Lasting
-from lost import Machines
-from ring import Failed, PATIENCE, Ring, expect, place_of
+from killed_nodes import check_connections
+from resuming_client import Lasting
+from lost_machines import Machines
+from cluster_nodes import Failed, PATIENCE, Ring, expect, place_of
 from cases import run_cases
 
 
@@ -222,7 +222,7 @@ def post_all(ring, token, channel, node, word, count):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/stopped", [
+    run_cases("cluster/paused_nodes", [
         open_transactions_of_a_dead_node_are_rolled_back,
         token_revoked_during_a_pause_is_refused_after_it,
         revoked_token_is_refused_by_a_node_without_its_database,

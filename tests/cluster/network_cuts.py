@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cuts - tests nodes that lose the network to the database, to NATS or to both, under load. Nodes
+"""network_cuts - tests nodes that lose the network to the database, to NATS or to both, under load. Nodes
 communicate only through these two. In the short mode a cut ends before the node is declared dead,
 in the long mode also after that."""
 
@@ -7,13 +7,13 @@ import http.client
 import os
 import time
 
-from killed import settle
-from lost import Machines
-from moves import Scene
-from ring import PATIENCE, Session, expect
-from restart import LONG
+from killed_nodes import settle
+from lost_machines import Machines
+from session_moves import Scene
+from cluster_nodes import PATIENCE, Session, expect
+from server_restart import LONG
 from cases import run_cases
-from wires import Wires, begin_alone
+from network_links import Wires, begin_alone
 
 SESSIONS = 24 if LONG else 6
 ROUNDS = 3 if LONG else 1
@@ -206,7 +206,7 @@ def node_without_nats_continues(executable):
 
 if __name__ == "__main__":
     begin_alone()
-    run_cases("cluster/cuts", [
+    run_cases("cluster/network_cuts", [
         short_network_cut_loses_no_events,
         revoked_token_is_refused_by_a_disconnected_node,
     ] + ([

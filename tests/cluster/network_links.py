@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from ring import PATIENCE, Skip, expect
+from cluster_nodes import PATIENCE, Skip, expect
 
 ALONE = "GUILDHALL_TEST_ALONE"
 IP = shutil.which("ip") or "/usr/sbin/ip"

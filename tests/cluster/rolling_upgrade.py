@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""upgrade - tests that nodes are replaced by those of a later version one by one, under load. The
+"""rolling_upgrade - tests that nodes are replaced by those of a later version one by one, under load. The
 later version is the same program with two more migrations (GUILDHALL_TEST_MIGRATIONS): one that the
 older version tolerates, and one that it does not."""
 
@@ -8,9 +8,9 @@ import signal
 import subprocess
 import time
 
-from moves import Scene
-from ring import PATIENCE, Failed, Ring, expect
-from restart import LONG, Pen
+from session_moves import Scene
+from cluster_nodes import PATIENCE, Failed, Ring, expect
+from server_restart import LONG, Pen
 from cases import run_cases
 from process import Client, start_guildhall
 
@@ -202,7 +202,7 @@ def registration_codes_of_an_older_version_work_and_can_be_revoked(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/upgrade", [
+    run_cases("cluster/rolling_upgrade", [
         rolling_upgrade_causes_no_errors,
         unmarked_migration_is_not_applied_while_older_nodes_run,
         node_with_another_log_format_is_refused,

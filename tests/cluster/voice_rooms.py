@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""carried - tests voice rooms in a cluster: each room is owned by one node, and all clients connect
+"""voice_rooms - tests voice rooms in a cluster: each room is owned by one node, and all clients connect
 there."""
 
 import signal
@@ -7,9 +7,9 @@ import subprocess
 import threading
 import time
 
-from phones import Phone, talk
-from ring import PATIENCE, Ring, expect
-from round import LONG
+from voice_phone import Phone, talk
+from cluster_nodes import PATIENCE, Ring, expect
+from guarantees import LONG
 from voice import place_of
 from cases import run_cases
 
@@ -165,7 +165,7 @@ def room_waits_for_a_node_with_a_voice_relay(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/carried", [
+    run_cases("cluster/voice_rooms", [
         node_behind_a_balancer_needs_its_own_voice_address,
         users_of_two_nodes_hear_each_other_and_continue_on_a_remaining_node,
         joining_a_lost_room_still_notifies_the_other_participants,

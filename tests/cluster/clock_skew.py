@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""skew - tests nodes with a wrong clock: such a node is not ready and harms no other. Leases use the
+"""clock_skew - tests nodes with a wrong clock: such a node is not ready and harms no other. Leases use the
 database's clock, so no node is declared dead; ids stay unique, and all sessions receive all events
 once and in one order."""
 
@@ -7,8 +7,8 @@ import os
 import struct
 import time
 
-from ring import PATIENCE, Ring, Session, Skip, expect, place_of
-from round import LONG, check_heard, end_marked, finish, stored, write_everywhere
+from cluster_nodes import PATIENCE, Ring, Session, Skip, expect, place_of
+from guarantees import LONG, check_heard, end_marked, finish, stored, write_everywhere
 from cases import run_cases
 from process import start_guildhall
 
@@ -101,7 +101,7 @@ def nodes_that_agree_are_ready_despite_a_wrong_database_clock(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/skew", [
+    run_cases("cluster/clock_skew", [
         node_with_a_clock_ahead_is_unready_and_harmless,
         nodes_that_agree_are_ready_despite_a_wrong_database_clock,
     ] + ([

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""killed - tests that sessions of killed nodes resume elsewhere, under load. No session receives an
+"""killed_nodes - tests that sessions of killed nodes resume elsewhere, under load. No session receives an
 event twice, misses one, or receives it out of order; at most one in a hundred must identify again
 (opcode 9)."""
 
@@ -9,11 +9,11 @@ import sqlite3
 import time
 
 from broker import Broker
-from histories import SOON, check_ids, check_reasons, check_ways
-from ring import PATIENCE, Ring, expect, place_of
-from lasting import Lasting
-from moves import Scene
-from restart import LONG, Pen
+from history_checks import SOON, check_ids, check_reasons, check_ways
+from cluster_nodes import PATIENCE, Ring, expect, place_of
+from resuming_client import Lasting
+from session_moves import Scene
+from server_restart import LONG, Pen
 from cases import run_cases
 from disk import Place
 from process import Client, start_guildhall
@@ -279,7 +279,7 @@ def session_identifies_again_if_its_permissions_changed_meanwhile(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/killed", [
+    run_cases("cluster/killed_nodes", [
         sessions_of_a_killed_node_resume_on_other_nodes,
         sessions_of_a_single_sqlite_node_resume_after_its_restart,
         session_does_not_resume_if_the_log_has_gaps,

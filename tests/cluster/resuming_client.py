@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 
-from ring import PATIENCE, Failed
+from cluster_nodes import PATIENCE, Failed
 from sessions import KEY, PLAIN
 
 

@@ -5,7 +5,7 @@ import json
 import socket
 import struct
 
-from ring import PATIENCE, Failed, Session, expect
+from cluster_nodes import PATIENCE, Failed, Session, expect
 from sessions import KEY
 
 MODE = "aead_xchacha20_poly1305_rtpsize"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""restart - tests that sessions resume when the server restarts under load."""
+"""server_restart - tests that sessions resume when the server restarts under load."""
 
 import os
 import sys
 import threading
 import time
 
-from ring import Failed, PATIENCE, expect, place_of
-from lasting import Lasting
+from cluster_nodes import Failed, PATIENCE, expect, place_of
+from resuming_client import Lasting
 from cases import run_cases
 from disk import Place
 from process import Client, start_guildhall
@@ -99,6 +99,6 @@ def sessions_resume_when_the_server_restarts_under_load(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/restart", [
+    run_cases("cluster/server_restart", [
         sessions_resume_when_the_server_restarts_under_load,
     ])

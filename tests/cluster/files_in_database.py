@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""files - tests nodes that share only the database, which also stores their files (--blobs
+"""files_in_database - tests nodes that share only the database, which also stores their files (--blobs
 postgres)."""
 
 import base64
@@ -11,7 +11,7 @@ import subprocess
 import time
 import zlib
 
-from ring import PATIENCE, Ring, expect, place_of
+from cluster_nodes import PATIENCE, Ring, expect, place_of
 from cases import run_cases
 from process import start_guildhall
 
@@ -165,6 +165,6 @@ def backup_and_move_include_the_files(ring, content):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/files", [
+    run_cases("cluster/files_in_database", [
         files_in_the_database_are_served_by_every_node,
     ])

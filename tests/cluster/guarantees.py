@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""round - tests the guarantees of several nodes on one database. A case takes a few seconds. With
+"""guarantees - tests the guarantees of several nodes on one database. A case takes a few seconds. With
 --long each case runs longer, and nodes are paused for longer than their lease."""
 
 import os
@@ -11,8 +11,8 @@ import threading
 import time
 
 from broker import Broker
-from histories import check_ids
-from ring import Failed, PATIENCE, Ring, Session, expect, place_of
+from history_checks import check_ids
+from cluster_nodes import Failed, PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
 from process import Client, register, start_guildhall
 
@@ -459,7 +459,7 @@ def frame_too_large_for_nats_is_read_from_the_log(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/round", [
+    run_cases("cluster/guarantees", [
         every_session_receives_all_events_once_and_in_one_order,
         logout_on_one_node_applies_to_all_nodes,
         permissions_removed_on_one_node_are_removed_on_the_other,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""looks - tests that events already included in READY are not delivered again. A transaction like
+"""session_starts - tests that events already included in READY are not delivered again. A transaction like
 that of another node blocks the log, so that nodes still have to deliver committed events when a
 session starts."""
 
@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from ring import PATIENCE, Ring, Session, Skip, expect, place_of
+from cluster_nodes import PATIENCE, Ring, Session, Skip, expect, place_of
 from cases import run_cases
 from process import register
 from voice import guild_with
@@ -273,7 +273,7 @@ def concurrent_session_starts_each_show_a_consistent_view(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/looks", [
+    run_cases("cluster/session_starts", [
         events_included_in_ready_are_not_delivered_again,
         guild_views_of_nodes_match_the_store,
         concurrent_session_starts_each_show_a_consistent_view,

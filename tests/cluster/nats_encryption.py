@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""eavesdropping - tests that messages captured from NATS cannot be read or replayed."""
+"""nats_encryption - tests that messages captured from NATS cannot be read or replayed."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from broker import Broker
-from ring import PATIENCE, Ring, Session, Skip, expect, place_of
+from cluster_nodes import PATIENCE, Ring, Session, Skip, expect, place_of
 from cases import run_cases
 
 WORDS = "words for the channel alone"
@@ -102,4 +102,4 @@ def nats_connection_uses_tls(executable):
 
 
 if __name__ == "__main__":
-    run_cases("eavesdropping", [nats_messages_cannot_be_read_or_replayed, nats_connection_uses_tls])
+    run_cases("nats_encryption", [nats_messages_cannot_be_read_or_replayed, nats_connection_uses_tls])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""failover - tests the failover of PostgreSQL to a synchronous standby under load. Nodes are
+"""database_failover - tests the failover of PostgreSQL to a synchronous standby under load. Nodes are
 configured with both addresses; acknowledged writes are on both servers."""
 
 import glob
@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 import time
 
-from database import OwnDatabase, SESSIONS, as_owner_of
-from killed import settle
-from moves import Scene
-from lasting import Lasting
-from restart import LONG
-from ring import PATIENCE, Failed, Ring, Session, Skip, expect, place_of
+from database_restarts import OwnDatabase, SESSIONS, as_owner_of
+from killed_nodes import settle
+from session_moves import Scene
+from resuming_client import Lasting
+from server_restart import LONG
+from cluster_nodes import PATIENCE, Failed, Ring, Session, Skip, expect, place_of
 from cases import run_cases
 
 TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
@@ -177,5 +177,5 @@ def promoted_standby_with_missing_events_is_detected(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/failover", [promoted_standby_has_all_acknowledged_writes]
+    run_cases("cluster/database_failover", [promoted_standby_has_all_acknowledged_writes]
               + ([promoted_standby_with_missing_events_is_detected] if LONG else []))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""crowd - measures memory and traffic of two nodes with many sessions and NATS. Not a test: it prints
+"""measure_sessions - measures memory and traffic of two nodes with many sessions and NATS. Not a test: it prints
 figures for docs/CLUSTER.md. It needs nats-server, a build with bench/load and as many open files as
-sessions per node. Usage: scripts/with-postgres tests/cluster/crowd.py build/release/src/guildhall
+sessions per node. Usage: scripts/with-postgres tests/cluster/measure_sessions.py build/release/src/guildhall
 [SESSIONS]"""
 
 import json
@@ -14,7 +14,7 @@ import urllib.request
 
 from broker import Broker
 from process import free_port
-from ring import Failed, Ring, expect, place_of
+from cluster_nodes import Failed, Ring, expect, place_of
 from sessions import Crowd
 
 PLAIN = "/?v=10&encoding=json"
