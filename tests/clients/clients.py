@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120

@@ -12,7 +12,7 @@ from session_moves import Scene
 from cluster_nodes import HERE, PATIENCE, Failed, Skip, expect
 from server_restart import LONG, Pen
 from cases import run_cases
-from disk import Place
+from disk_images import Place
 
 WITH_POSTGRES = os.path.join(HERE, "..", "..", "scripts", "with-postgres")
 RESTARTS = 10 if LONG else 2

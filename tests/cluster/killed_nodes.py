@@ -15,7 +15,7 @@ from resuming_client import Lasting
 from session_moves import Scene
 from server_restart import LONG, Pen
 from cases import run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, start_guildhall
 from voice import guild_with, import_world
 

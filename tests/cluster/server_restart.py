@@ -9,7 +9,7 @@ import time
 from cluster_nodes import Failed, PATIENCE, expect, place_of
 from resuming_client import Lasting
 from cases import run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, start_guildhall
 from voice import guild_with, import_world
 

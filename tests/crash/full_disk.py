@@ -7,7 +7,7 @@ import os
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, start_guildhall
 from writers import Writers, check_passes
 

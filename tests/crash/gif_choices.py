@@ -11,7 +11,7 @@ import time
 from http.client import HTTPException
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, Failed, register, start_guildhall
 from writers import check_passes
 

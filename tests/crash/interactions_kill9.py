@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from cases import Skip, expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, register, start_guildhall
 
 from interactions import Scene  # bench/

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import register, serve_command, start_guildhall
 from writers import Writers, check_passes
 

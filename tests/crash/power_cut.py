@@ -16,7 +16,7 @@ import random
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Failed, start_guildhall
 from writers import Writers, check_passes
 

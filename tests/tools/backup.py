@@ -22,7 +22,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import freshen_for, start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 ATTACHMENT = bytes(range(256)) * 300

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 
-from fresh import freshen
+from prepared_data import freshen
 from process import Process
 
 

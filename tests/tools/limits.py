@@ -12,7 +12,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, Process, register  # noqa: E402
 
 UPLOADS, SIZE = 8, 20 * 1024 * 1024

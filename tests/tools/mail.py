@@ -15,7 +15,7 @@ import warnings
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, free_port  # noqa: E402
 
 PATIENCE_S = 60

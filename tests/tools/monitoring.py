@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 PACKAGING = os.path.join(HERE, "..", "..", "packaging")
 
 from cases import expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 PATIENCE = 60

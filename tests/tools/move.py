@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from cases import expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 from backup import World, most_memory, run  # noqa: E402
 from orders import new_database  # noqa: E402

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process, register, serve_command  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
 

@@ -23,7 +23,7 @@ from backup import World  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
 from demos import filled, put_demo, start_demo  # noqa: E402
 from orders import new_database  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process, free_port, register  # noqa: E402
 
 # Blocks by page and first words; "" stands for all blocks of a page. Value: the case or function of

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import expect, run_cases  # noqa: E402
 from gate import connect  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import register  # noqa: E402
 
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from demos import put_demo  # noqa: E402
-from fresh import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import freshen_for, start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],

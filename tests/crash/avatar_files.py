@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""files - tests that avatars acknowledged by a killed server exist, and no others."""
+"""avatar_files - tests that avatars acknowledged by a killed server exist, and no others."""
 
 import base64
 import os
@@ -10,7 +10,7 @@ import time
 import zlib
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, register, start_guildhall
 
 ROUNDS = 5
@@ -96,4 +96,4 @@ def killed_server_neither_loses_nor_leaks_avatar_files(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/files", [killed_server_neither_loses_nor_leaks_avatar_files])
+    run_cases("crash/avatar_files", [killed_server_neither_loses_nor_leaks_avatar_files])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ghosts - tests the voice states after a server was killed."""
+"""voice_after_kill - tests the voice states after a server was killed."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from cases import Skip, expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, start_guildhall
 from sessions import PLAIN, Wire
 from voice import ask, guild_with, import_world, place_of
@@ -99,5 +99,5 @@ def other_node_removes_voice_states_of_a_dead_node(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/ghosts", [restarted_server_retains_voice_states_of_resumable_sessions,
+    run_cases("crash/voice_after_kill", [restarted_server_retains_voice_states_of_resumable_sessions,
                               other_node_removes_voice_states_of_a_dead_node])

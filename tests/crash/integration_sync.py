@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""sync - tests that a killed integration sync or removal continues and misses no subscriber."""
+"""integration_sync - tests that a killed integration sync or removal continues and misses no subscriber."""
 
 import os
 import random
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from integrations import Followed
 from process import Client, Failed
 from writers import check_passes
@@ -96,4 +96,4 @@ def integration_removal_continues_after_kill_9(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/sync", [integration_sync_continues_after_kill_9, integration_removal_continues_after_kill_9])
+    run_cases("crash/integration_sync", [integration_sync_continues_after_kill_9, integration_removal_continues_after_kill_9])
