@@ -20,7 +20,7 @@ from cases import expect, run_cases  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 from backup import World, most_memory, run  # noqa: E402
-from orders import new_database  # noqa: E402
+from operator_commands import new_database  # noqa: E402
 
 BEHIND = re.compile(r"migrations|move_\w+|(message|gif)_index.*|log|log_\w+|nodes|parked_sessions|"
                     r"parking|session_homes|blobs|blob_parts|sqlite_\w+")

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from process import Process, start_guildhall  # noqa: E402
-import gate  # noqa: E402
+import gateway_session  # noqa: E402
 
 PATIENCE = 120
 
@@ -293,7 +293,7 @@ def silent_clients_do_not_delay_the_shutdown(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = start_guildhall(executable, folder)
         token = printed(executable, "user", "add", "ada", "--data", folder).split()[-1]
-        sessions = [gate.connect(server.port, token) for _ in range(SILENT)]
+        sessions = [gateway_session.connect(server.port, token) for _ in range(SILENT)]
         half = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         half.sendall(b"GET /healthz HTTP/1.1\r\n")  # and never the rest
         began = time.monotonic()

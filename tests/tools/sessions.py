@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from gate import connect  # noqa: E402
+from gateway_session import connect  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import register  # noqa: E402
 

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from backup import World, blob_count, run, send_file  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
-from orders import new_database  # noqa: E402
+from operator_commands import new_database  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import Client, free_port  # noqa: E402
 

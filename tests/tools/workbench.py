@@ -18,8 +18,8 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from demos import put_demo, start_demo  # noqa: E402
-from gate import connect, is_closed  # noqa: E402
+from demo_data import put_demo, start_demo  # noqa: E402
+from gateway_session import connect, is_closed  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import Failed, free_port, register  # noqa: E402
 

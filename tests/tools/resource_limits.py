@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""limits - tests little memory and invalid options: the server prints an error or refuses requests,
+"""resource_limits - tests little memory and invalid options: the server prints an error or refuses requests,
 and never aborts."""
 
 import http.client
@@ -97,7 +97,7 @@ def invalid_addresses_and_certificates_give_error_messages(executable):
 
 
 if __name__ == "__main__":
-    run_cases("limits", [
+    run_cases("resource_limits", [
         uploads_with_little_memory_do_not_stop_the_server,
         too_little_address_space_gives_an_error_message,
         invalid_addresses_and_certificates_give_error_messages,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pages - tests every command in the documentation, here or in another test, or states why not. A
+"""documentation - tests every command in the documentation, here or in another test, or states why not. A
 page is any file that ends with .md. Its commands are in blocks marked `sh`, each of which has a test;
 no other block may contain commands. Commands within sentences are checked against the program's help,
 and run if they are complete."""
@@ -21,8 +21,8 @@ sys.path.insert(0, HERE)
 
 from backup import World  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
-from demos import filled, put_demo, start_demo  # noqa: E402
-from orders import new_database  # noqa: E402
+from demo_data import filled, put_demo, start_demo  # noqa: E402
+from operator_commands import new_database  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process, free_port, register  # noqa: E402
 
@@ -32,7 +32,7 @@ ELSEWHERE = {
     ("README.md", "build/guildhall invoke"):
         "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/OPERATING.md", "guildhall user add ada"):
-        "tests/tools/orders.py documented_operator_commands_work",
+        "tests/tools/operator_commands.py documented_operator_commands_work",
     ("docs/OPERATING.md", "guildhall backup guildhall.backup"):
         "tests/tools/backup.py documented_backup_commands_work",
     ("README.md", "make dist"): "tests/package/deb.py readme_lines",
@@ -478,7 +478,7 @@ HERE_RUN = {
     ("docs/integrations.md", "K="): documented_platform_commands_work,
 }
 
-run_cases("pages", [
+run_cases("documentation", [
     every_documented_block_has_a_test_or_a_reason,
     other_tests_read_the_pages_whose_commands_they_run,
     commands_appear_only_in_shell_blocks,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worlds - tests the commands import, export, seed and demo."""
+"""world_files - tests the commands import, export, seed and demo."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from demos import put_demo  # noqa: E402
+from demo_data import put_demo  # noqa: E402
 from prepared_data import freshen_for, start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 
@@ -247,7 +247,7 @@ def seed_prints_guilds_owners_and_tokens(executable):
         expect(done.returncode == 2 and "--members" in done.stderr, done.stderr)
 
 
-run_cases("worlds", [
+run_cases("world_files", [
     import_prints_tokens_that_work,
     import_reads_standard_input_and_reports_errors,
     import_is_rolled_back_if_an_image_cannot_be_stored,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""orders - tests the operator commands on a running server, and the registration modes."""
+"""operator_commands - tests the operator commands on a running server, and the registration modes."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import Skip, expect, run_cases  # noqa: E402
 from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process, register, serve_command  # noqa: E402
-from gate import connect, is_closed  # noqa: E402
+from gateway_session import connect, is_closed  # noqa: E402
 
 PASSWORD = "correct horse battery"
 
@@ -580,7 +580,7 @@ def only_account_creation_works_without_a_server(executable):
 
 
 if __name__ == "__main__":
-    run_cases("orders", [
+    run_cases("operator_commands", [
         accounts_are_listed_and_shown,
         disabled_account_is_logged_out_immediately,
         new_password_ends_sessions_and_tokens,
