@@ -14,7 +14,7 @@ clients.WORLD["guilds"] = [{
 STEPS = ["ready", "emojis 0 1 party", "added \N{THUMBS UP SIGN} helper", "added party helper",
          "shown \N{THUMBS UP SIGN}=1True party=1True", "users helper", "removed party",
          "cleared \N{THUMBS UP SIGN}", "empty True", "renamed parties", "left 0"]
-# The steps that discord.js runs in features.py and arrangements.py.
+# The steps that discord.js runs in features.py and guild_administration.py.
 MORE = ["thread aside 2", "archived aside", "post first bug", "stuck wave", "event The park", "rule cat",
         "template Guild", "prunes 0"]
 

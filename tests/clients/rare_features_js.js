@@ -1,7 +1,7 @@
-// surface_js.js - a discord.js bot that uses rare features: thread members, tags of posts,
+// rare_features_js.js - a discord.js bot that uses rare features: thread members, tags of posts,
 // announcements, sounds, application emoji, guild counts, automod actions and polls.
 //
-//   node surface_js.js API TOKEN
+//   node rare_features_js.js API TOKEN
 const { ChannelType, Client, Events, GatewayIntentBits: Intent, MessageFlags } = require('discord.js');
 
 const [api, token] = process.argv.slice(2);

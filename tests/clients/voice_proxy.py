@@ -1,4 +1,4 @@
-"""voice_line - a proxy between clients and a server with the voice relay. It terminates TLS, which
+"""voice_proxy - a proxy between clients and a server with the voice relay. It terminates TLS, which
 libraries require; cuts WebSockets of the voice gateway; and drops, duplicates or reorders
 datagrams."""
 

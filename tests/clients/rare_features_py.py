@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""surface_py - a discord.py bot that runs the steps of surface_js.js which the library supports, and reads the
+"""rare_features_py - a discord.py bot that runs the steps of rare_features_js.js which the library supports, and reads the
 users of an event."""
 
 import asyncio

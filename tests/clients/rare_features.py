@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""surface - tests rarely used features with unchanged client libraries: thread members, tags,
+"""rare_features - tests rarely used features with unchanged client libraries: thread members, tags,
 announcements, sounds, application emoji, guild counts, automod actions and polls."""
 
 import clients
@@ -83,12 +83,12 @@ def discord_py_story(server, library):
 
 
 def discord_js_uses_rare_features(executable):
-    with_surface(executable, *node_command("surface_js.js"), discord_js_story)
+    with_surface(executable, *node_command("rare_features_js.js"), discord_js_story)
 
 
 def discord_py_uses_rare_features(executable):
-    with_surface(executable, *python_command("surface_py.py"), discord_py_story)
+    with_surface(executable, *python_command("rare_features_py.py"), discord_py_story)
 
 
 if __name__ == "__main__":
-    run_cases("surface", [discord_js_uses_rare_features, discord_py_uses_rare_features])
+    run_cases("rare_features", [discord_js_uses_rare_features, discord_py_uses_rare_features])

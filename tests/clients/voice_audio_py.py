@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""talk_py - a discord.py voice bot that is controlled by the same lines as talk_js.js. The library
+"""voice_audio_py - a discord.py voice bot that is controlled by the same lines as voice_audio_js.js. The library
 only sends; received packets are read from its socket here."""
 
 import asyncio

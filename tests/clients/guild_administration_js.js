@@ -1,6 +1,6 @@
-// arrangements_js.js - a discord.js bot that administers a guild.
+// guild_administration_js.js - a discord.js bot that administers a guild.
 //
-//   node arrangements_js.js API TOKEN
+//   node guild_administration_js.js API TOKEN
 const { once } = require('node:events');
 const { Client, GatewayIntentBits: Intent } = require('discord.js');
 

@@ -1,6 +1,6 @@
-// talk_eris.js - an eris voice bot that is controlled by the same lines as talk_js.js.
+// voice_audio_eris.js - an eris voice bot that is controlled by the same lines as voice_audio_js.js.
 //
-//   node talk_eris.js API TOKEN SHARDS
+//   node voice_audio_eris.js API TOKEN SHARDS
 //
 // Only the port of API is used, because eris always uses https.
 const { once } = require('node:events');

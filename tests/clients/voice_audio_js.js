@@ -1,6 +1,6 @@
-// talk_js.js - a voice bot on @discordjs/voice that is controlled by lines.
+// voice_audio_js.js - a voice bot on @discordjs/voice that is controlled by lines.
 //
-//   node talk_js.js API TOKEN SHARDS
+//   node voice_audio_js.js API TOKEN SHARDS
 //
 // Prints "ready", "connection STATE", "heard USER FRAME", "said WORD"; reads "join CHANNEL",
 // "hear USER" (answered when the SSRC of USER is known), "say WORD COUNT" and "end". A frame is a word and a number.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""talk - tests that unchanged libraries exchange audio through a server with the voice relay."""
+"""voice_audio - tests that unchanged libraries exchange audio through a server with the voice relay."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from clients import HERE, Library, node_command, put_file, python_command
 from cases import Skip, expect, run_cases
 from process import Client, start_guildhall
-from voice_line import Faults, Line
+from voice_proxy import Faults, Line
 
 FRAMES = 21
 BACK_S = 5  # seconds until all bots are connected after a restart
@@ -104,13 +104,13 @@ class Hall:
 
 
 def js_command():
-    return node_command("talk_js.js")
+    return node_command("voice_audio_js.js")
 
 
 def eris_command():
-    command, folder = node_command("talk_js.js")
-    put_file("talk_eris.js", folder)
-    return [command[0], "talk_eris.js"], folder
+    command, folder = node_command("voice_audio_js.js")
+    put_file("voice_audio_eris.js", folder)
+    return [command[0], "voice_audio_eris.js"], folder
 
 
 def py_command():
@@ -118,7 +118,7 @@ def py_command():
     there = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
     if there.returncode:
         raise Skip("PyNaCl is not installed (Debian: python3-nacl)")
-    return [command[0], os.path.join(HERE, "talk_py.py")], None
+    return [command[0], os.path.join(HERE, "voice_audio_py.py")], None
 
 
 def await_line(bot, wanted):
@@ -293,7 +293,7 @@ def discord_py_exchanges_audio_with_discord_js(executable):
 
 
 if __name__ == "__main__":
-    run_cases("clients/talk", [
+    run_cases("clients/voice_audio", [
         discord_js_bots_exchange_audio_despite_faults_and_reconnects,
         eris_exchanges_audio_with_discord_js,
         discord_py_exchanges_audio_with_discord_js,

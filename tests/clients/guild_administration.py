@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""arrangements - tests guild administration through unchanged client libraries: templates,
+"""guild_administration - tests guild administration through unchanged client libraries: templates,
 onboarding, events, automod and the audit log."""
 
 import clients
@@ -19,7 +19,7 @@ STEPS = ["ready", "template Base all 0", "synced false", "gone",
 
 
 def discord_js_administers_a_guild(executable):
-    command, folder = node_command("arrangements_js.js")
+    command, folder = node_command("guild_administration_js.js")
     server, library = Server(executable), None
     try:
         guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
@@ -34,4 +34,4 @@ def discord_js_administers_a_guild(executable):
 
 
 if __name__ == "__main__":
-    run_cases("arrangements", [discord_js_administers_a_guild])
+    run_cases("guild_administration", [discord_js_administers_a_guild])
