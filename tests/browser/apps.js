@@ -1,8 +1,8 @@
 // apps.js - tests the use of an unchanged discord.js bot: by mouse, by keyboard alone, and with
 // every field of a modal.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, lane, picture, roll, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, enter, field, frames, general, lane, picture, roll, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 /** Presses a key until the control with these words has the focus. */
 async function tabTo(page, words, key = "Tab") {

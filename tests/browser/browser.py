@@ -3,7 +3,7 @@
 
     browser.py GUILDHALL [--pictures FOLDER] [--nightly] [word...]
 
-Installs the packages of package-lock.json (once, next to the build) and runs pages.js. Meanwhile the pages'
+Installs the packages of package-lock.json (once, next to the build) and runs run_tests.js. Meanwhile the pages'
 scripts are checked: their types, the translation of every text, and
 their table of permissions. --nightly runs only the walks through every screen, which are otherwise left out.
 """
@@ -41,9 +41,9 @@ CHECKS = {
     "scripts_have_the_types_that_they_say": lambda folder: [
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
     "every_text_stands_in_every_language": lambda folder: [
-        folder / "texts.js", HERE.parent.parent / "web"],
+        folder / "check_translations.js", HERE.parent.parent / "web"],
     "the_pages_know_every_right_of_the_server": lambda folder: [
-        folder / "rights-table.js", HERE.parent.parent],
+        folder / "check_permissions.js", HERE.parent.parent],
 }
 
 
@@ -80,7 +80,7 @@ def main():
         rest[where] = os.path.abspath(rest[where])
         words = rest[:where - 1] + rest[where + 1:]
     checks = {} if "--nightly" in rest else start_checks(folder, words)
-    status = subprocess.run(["node", "pages.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
+    status = subprocess.run(["node", "run_tests.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
                             timeout=SECONDS, check=False).returncode
     return end_checks(checks) or status
 

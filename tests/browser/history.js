@@ -1,8 +1,8 @@
 // history.js - tests the history of a channel: its beginning, threads, ephemeral replies, and load
 // errors.
 import assert from "node:assert/strict";
-import { call, codeWords, enter, field, general, say, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, codeWords, enter, field, general, say, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 const guildPath = (rest) => `/guilds/${server().guild}${rest}`;
 

@@ -1,9 +1,9 @@
 // hostile.js - tests the pages against malicious members, apps and other sites.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { readRights } from "./rights-table.js";
-import { call, enter, field, general, lane, options, server } from "./stage.js";
-import { until } from "./world.js";
+import { readRights } from "./check_permissions.js";
+import { call, enter, field, general, lane, options, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 /** Removes the expected browser errors of a test. */
 function forget(pattern) {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./stage.js";
-import { Server, until } from "./world.js";
+import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./harness.js";
+import { Server, until } from "./demo_server.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;

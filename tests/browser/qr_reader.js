@@ -1,4 +1,4 @@
-// qr-reader.js - an independent QR code reader, which detects faults of the pages' QR code writer.
+// qr_reader.js - an independent QR code reader, which detects faults of the pages' QR code writer.
 import assert from "node:assert/strict";
 
 /** Format information for level M and each mask: ISO/IEC 18004, table C.1. */

@@ -1,9 +1,9 @@
-// wire.js - tests the workbench: traffic, repeated requests, failure rules, snapshots.
+// workbench.js - tests the workbench: traffic, repeated requests, failure rules, snapshots.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { call, enter, field, frames, general, options, picture, roll, say, seen, server } from "./stage.js";
-import { WebSocket, until } from "./world.js";
+import { call, enter, field, frames, general, options, picture, roll, say, seen, server } from "./harness.js";
+import { WebSocket, until } from "./demo_server.js";
 
 export const TESTS = {
   async traffic_of_a_message_is_shown() {

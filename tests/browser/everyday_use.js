@@ -1,11 +1,11 @@
-// people.js - tests registration, login, messages, friends, voice, two-factor authentication and
+// everyday_use.js - tests registration, login, messages, friends, voice, two-factor authentication and
 // links.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { readQr } from "./qr-reader.js";
-import { call, enter, field, frames, general, options, say, seen, server } from "./stage.js";
-import { Server, Speaker, until } from "./world.js";
+import { readQr } from "./qr_reader.js";
+import { call, enter, field, frames, general, options, say, seen, server } from "./harness.js";
+import { Server, Speaker, until } from "./demo_server.js";
 
 /** Returns the current code of an authenticator app. */
 function codeOf(secret) {

@@ -1,7 +1,7 @@
-// talk.js - tests all parts of a message, every kind of component and every kind of command.
+// message_content.js - tests all parts of a message, every kind of component and every kind of command.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, lane, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, enter, field, frames, general, lane, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const png = () => new Blob([Buffer.from(PNG, "base64")], { type: "image/png" });

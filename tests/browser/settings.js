@@ -1,9 +1,9 @@
-// places.js - tests friends, stages, GIFs, user settings and guild settings.
+// settings.js - tests friends, stages, GIFs, user settings and guild settings.
 import assert from "node:assert/strict";
 import { createPublicKey, verify } from "node:crypto";
 import { createServer } from "node:http";
-import { call, enter, frames, general, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, enter, frames, general, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const picture = { name: "picture.png", mimeType: "image/png", buffer: PNG };

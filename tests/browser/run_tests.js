@@ -1,4 +1,4 @@
-// pages.js - runs the tests of the pages: one browser, with parallel groups of tests that have a
+// run_tests.js - runs the tests of the pages: one browser, with parallel groups of tests that have a
 // server each.
 import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,13 +8,13 @@ import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as hostile } from "./hostile.js";
-import { TESTS as load } from "./load.js";
-import { TESTS as people } from "./people.js";
-import { TESTS as places } from "./places.js";
+import { TESTS as load } from "./performance.js";
+import { TESTS as people } from "./everyday_use.js";
+import { TESTS as places } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
-import { Lane, options } from "./stage.js";
-import { TESTS as talk } from "./talk.js";
-import { TESTS as wire } from "./wire.js";
+import { Lane, options } from "./harness.js";
+import { TESTS as talk } from "./message_content.js";
+import { TESTS as wire } from "./workbench.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
 const at = rest.indexOf("--pictures");

@@ -1,7 +1,7 @@
-// load.js - tests that the pages stay fast with many events, messages and guilds.
+// performance.js - tests that the pages stay fast with many events, messages and guilds.
 import assert from "node:assert/strict";
-import { call, enter, field, general, options, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, enter, field, general, options, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 const LONGEST_TASK_MS = 50, FIRST_PAINT_MS = 300, FIRST_PAINT_FILES = 14, FIRST_PAINT_BYTES = 40 * 1024, TABS = 5, MOST_ROUNDS = 8, EVENTS_A_TICK = 50, TICK_MS = 50, TICKS = 30;
 const MARK = "traced";

@@ -1,4 +1,4 @@
-// world.js - a server with the demo's data, its users, and a bot.
+// demo_server.js - a server with the demo's data, its users, and a bot.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

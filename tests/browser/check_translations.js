@@ -1,6 +1,6 @@
-// texts.js - checks that every text of the pages is translated into every language.
+// check_translations.js - checks that every text of the pages is translated into every language.
 //
-//     node texts.js FOLDER_OF_THE_PAGES
+//     node check_translations.js FOLDER_OF_THE_PAGES
 //
 // Parses the scripts with the TypeScript compiler. A text is a string that is displayed (a child of
 // an element, a label) or that reads as words elsewhere; it must be the argument of t(). Names of

@@ -1,11 +1,11 @@
-// stage.js - the base of all page tests: groups with their own server, and users in their own
+// harness.js - the base of all page tests: groups with their own server, and users in their own
 // windows.
 //
 // Groups run in parallel in one browser; the tests of a group run one after the other.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Server, bot, until } from "./world.js";
+import { Server, bot, until } from "./demo_server.js";
 
 const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // time limit of one step, on a busy machine
 const MOST_TRIES = 3;

@@ -1,6 +1,6 @@
-// rights-table.js - checks that the pages' permission table equals the server's.
+// check_permissions.js - checks that the pages' permission table equals the server's.
 //
-//     node rights-table.js FOLDER_OF_THE_PROJECT
+//     node check_permissions.js FOLDER_OF_THE_PROJECT
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
