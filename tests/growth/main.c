@@ -11,7 +11,7 @@
 
 #include "base/hold.h"
 #include "base/mem.h"
-#include "crowd.h"
+#include "fill_store.h"
 #include "gateway_conn.h"
 
 /* PostgreSQL works in its own processes, so only the processing of results is measured. */

@@ -1,5 +1,5 @@
-/* crowd.c - fills a store with any number of rows of every kind. */
-#include "crowd.h"
+/* fill_store.c - fills a store with any number of rows of every kind. */
+#include "fill_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

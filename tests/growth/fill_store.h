@@ -1,6 +1,6 @@
-/* crowd.h - a test world with any number of rows of every kind. */
-#ifndef TESTS_GROWTH_CROWD_H
-#define TESTS_GROWTH_CROWD_H
+/* fill_store.h - a test world with any number of rows of every kind. */
+#ifndef TESTS_GROWTH_FILL_STORE_H
+#define TESTS_GROWTH_FILL_STORE_H
 
 #include "test_guild.h"
 
