@@ -2,9 +2,9 @@
  *
  *   bare_messages WHERE CONNECTIONS GROUP SECONDS
  *
- * The floor of posting messages: what a server has put into the tables before is written again
- * under new ids, so many messages to a statement, which is a transaction. Each connection has
- * channels and authors of its own, as far as there are enough. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per statement, each statement a transaction. Each connection has its own
+ * channels and authors, if there are enough. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>

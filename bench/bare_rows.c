@@ -2,10 +2,9 @@
  *
  *   bare_rows DATABASE GROUP SECONDS
  *
- * The floor of posting messages there: what a server has put into the tables before is written
- * again under new ids, so many messages to a commit, each with its channel's and its author's row
- * and with a sync for all. Nobody is asked for rights, nothing is sent or indexed, and nobody else
- * reads. The server must have ended. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per commit, each with its channel's and author's row, and one sync per
+ * commit. Permissions, events, indexes and other readers are left out. The server must not run. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,16 +1,15 @@
 /* floor.c - a minimal server that returns the same bytes as the real one.
  *
- * A bare epoll server to divide the real one's processor time by: it finds the
- * end of a request's head, writes one fixed answer and knows nothing else. The
- * answer is a file captured from the real server, so both send the same bytes;
- * with a 101 in it this is the floor of a WebSocket handshake.
+ * The real server's processor time is divided by that of this bare epoll server: it finds the
+ * end of a request's head and writes one fixed response, which is a file captured from the real
+ * server; with a 101 in it this is the minimal cost of a WebSocket handshake.
  *
- *   floor --answer FILE                  every request gets the answer
- *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
- *                                        the bytes of EVENT to all that joined
- *   … --ready FILE                       the first frame of one that joined gets this
- *   … --beat FILE                        and every other one gets this
- *   … --cert FILE --key FILE             whoever begins with TLS is spoken to so, by OpenSSL
+ *   floor --answer FILE                  every request gets the response
+ *   floor --answer FILE --fanout EVENT   GET also subscribes; any other request writes
+ *                                        the bytes of EVENT to all subscribers
+ *   … --ready FILE                       the first frame of a subscriber gets this
+ *   … --beat FILE                        and every other frame gets this
+ *   … --cert FILE --key FILE             clients that start with TLS get TLS, by OpenSSL
  */
 #include <arpa/inet.h>
 #include <errno.h>

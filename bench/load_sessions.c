@@ -1,17 +1,17 @@
-/* load_sessions.c - many sessions of the gateway, told what to do line by line.
+/* load_sessions.c - many gateway sessions, controlled line by line.
  *
- * Opens them, says so with a line of JSON, then does what standard input asks for, a
- * line each, and answers with a line when it is done:
+ * Opens the sessions, prints a line of JSON, then runs the commands of standard input, one per
+ * line, and prints a line when each is done:
  *
- *   alive          every session sends a heartbeat, as fast as they are answered
- *   beat SECONDS   heartbeats at the pace that the server asked for
- *   post COUNT     a POST, then its event at every session; so many times
- *   hear COUNT     somebody else does something, so many times
- *   voice COUNT    each session joins and leaves voice in turns, so many times in all
- *   resume COUNT   every session loses its socket and comes back, so many times; plain JSON
+ *   alive          every session sends a heartbeat, as fast as they are acknowledged
+ *   beat SECONDS   heartbeats at the interval that the server requested
+ *   post COUNT     a POST, then its event at every session; COUNT times
+ *   hear COUNT     waits for COUNT events that others cause
+ *   voice COUNT    each session alternately joins and leaves voice, COUNT times in all
+ *   resume COUNT   every session loses its socket and resumes, COUNT times; plain JSON
  *
- * Sessions expect one message for each of these and no others. With --tls they speak it; POSTs do
- * not. */
+ * Sessions expect one message for each of these and no others. With --tls the sessions use TLS;
+ * POSTs do not. */
 #include "load.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* read_command.c - reads and checks the body of a command again and again, or only looks for
- * its end, for counting instructions.
+/* read_command.c - parses and checks the body of a command repeatedly, or only finds its end, for
+ * counting instructions.
  *
  *   read_command decode|strlen FILE COUNT */
 #include <stdio.h>

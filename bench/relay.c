@@ -1,14 +1,13 @@
-/* relay.c - what a forwarded packet of voice takes, and the least that it could.
+/* relay.c - measures the cost of a forwarded voice packet, and its minimum.
  *
  *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS
  *
- * Everybody is in this process: speakers send a packet of 160 bytes every 20 ms, each room has so
- * many of them and so many listeners, and all hear all others. "ours" is the relay with its thread;
- * "bare" is a thread that does the same recvmmsg, decryption, encryption and sendmmsg and knows
- * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON: of
- * the packets that were lost, how many came to the relay faster than it read ("overrun"), were not
- * taken by the kernel when it sent ("unsent"), or came to this program faster than it read
- * ("missed"). */
+ * All participants are in this process: each room has SPEAKERS speakers, which send a packet of
+ * 160 bytes every 20 ms, and LISTENERS listeners; all receive all others. "ours" is the relay with
+ * its thread; "bare" is a thread with the same recvmmsg, decryption, encryption and sendmmsg, but
+ * without replay windows, limits, moving addresses and permissions. Prints JSON with the lost
+ * packets: not read by the relay in time ("overrun"), not accepted by the kernel when sent
+ * ("unsent"), or not read by this program in time ("missed"). */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <malloc.h>

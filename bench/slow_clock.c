@@ -1,9 +1,9 @@
-/* slow_clock.c - a clock that goes as slowly as callgrind lets a server work; for LD_PRELOAD.
+/* slow_clock.c - slows the clocks down as much as callgrind slows a server down; for LD_PRELOAD.
  *
- * Counted instructions take some fifty times as long as others. A server that looks at the time
- * would do other things then: break off reads that take too long for a loop, run jobs between any
- * two calls. All clocks go 64 times as slowly here, and what waits for a moment waits that much
- * longer. time() stays as it is. */
+ * Instructions under callgrind take some fifty times as long. A server that checks the time would
+ * interrupt reads that take too long for a loop, and run jobs between any two requests. Therefore
+ * all clocks run 64 times slower here, and timed waits take that much longer. time() is unchanged.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>

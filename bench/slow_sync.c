@@ -2,7 +2,7 @@
  *
  * SLOW_SYNC_US is added to each fsync, fdatasync and sync_file_range. The file
  * named by SLOW_SYNC_FILE holds the struct below as long as the process lives,
- * so that whoever measures can read it at any time. */
+ * so that a test can read it at any time. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>

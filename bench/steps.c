@@ -2,7 +2,7 @@
  *
  *   steps DATABASE SQL ID SECONDS
  *
- * Prints the processor time of one pass over the rows, every column looked at. */
+ * Prints the processor time of one pass over the rows, reading every column. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

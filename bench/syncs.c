@@ -2,10 +2,9 @@
  *
  *   syncs FOLDER SECONDS
  *
- * The measure for the server's durable writes: one small record appended, one
- * fdatasync, again. The file is removed afterwards. "waited" is the part of the
- * time in which other programs kept us from the processor: a loop that waits
- * for a disk loses much by that, and the figure then shows them, not the disk. */
+ * The reference for the server's durable writes: append a small record, fdatasync, repeat. The
+ * file is removed afterwards. "waited" is the share of the time in which other programs occupied
+ * the processor: a high share makes the figure unreliable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

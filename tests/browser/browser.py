@@ -38,11 +38,11 @@ def installed(folder):
 
 # Checks of the scripts that run beside the browser: name and program.
 CHECKS = {
-    "scripts_have_the_types_that_they_say": lambda folder: [
+    "scripts_pass_the_type_check": lambda folder: [
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
-    "every_text_stands_in_every_language": lambda folder: [
+    "every_text_is_translated": lambda folder: [
         folder / "check_translations.js", HERE.parent.parent / "web"],
-    "the_pages_know_every_right_of_the_server": lambda folder: [
+    "pages_know_every_permission": lambda folder: [
         folder / "check_permissions.js", HERE.parent.parent],
 }
 

@@ -20,7 +20,7 @@ const client = new Client({
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 
-/** What the library tells of the first such event that is the one meant: others of its kind may be on their way. */
+/** Waits for the first event that matches; other events of its kind may arrive before. */
 function told(event, meant = () => true) {
   return new Promise((resolve) => {
     const listen = (...facts) => {

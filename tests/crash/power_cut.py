@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""power_cut - nothing acknowledged is lost when the power goes.
+"""power_cut - tests that no acknowledged write is lost when the power fails.
 
 The data folder is on an ext4 image. Copying the image gives what a disk would
 hold if the power went at that moment: synced bytes are in it, bytes in the page

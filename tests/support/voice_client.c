@@ -392,7 +392,7 @@ struct str control_packet(struct world *w, unsigned type, unsigned format, uint3
 
 void voice_client_flush(struct voice_client *p)
 {
-    /* This reply comes from the thread that reads the wishes, after them. */
+    /* The thread that reads the video wishes sends this reply after them. */
     conn_send(p->gate, "{'op': 16, 'd': {}}");
     voice_client_await(p, 16);
 }

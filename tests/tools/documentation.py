@@ -64,7 +64,7 @@ FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
 COMMAND = re.compile(r"^[ $#]*(sudo |guildhall [a-z]|[\w./]+/guildhall [a-z]|curl -|make [a-z]+$|scripts/)", re.M)
 MENTION = re.compile(r"`((?:[\w./]*/)?(?:guildhall|make|python3|scripts/[\w-]+)\s[^`]*)`")
 CURL = """#!/bin/sh
-# Says which status came, besides what curl does.
+# Records the HTTP status, and otherwise runs curl unchanged.
 exec {curl} -s -o {folder}/body -w '%{{http_code}}\\n' "$@" >>{folder}/statuses
 """
 
