@@ -475,8 +475,8 @@ static void expect(const char *name, struct str text, bool taken)
 }
 
 /* Expects the result for a text of repeated opening and closing parts. */
-static void expect_nested(const char *name, const char *open, size_t depth, const char *close,
-                          bool taken)
+static void expect_nested_json_result(const char *name, const char *open, size_t depth,
+                                      const char *close, bool taken)
 {
     struct buf text;
 
@@ -496,13 +496,13 @@ int main(void)
 
         expect(c->name, c->text, c->name[0] == 'y' || (c->name[0] == 'i' && c->ours == TAKEN));
     }
-    expect_nested("y_structure_nested_arrays_64", "[", 64, "]", true);
-    expect_nested("i_structure_nested_arrays_65", "[", 65, "]", false);
-    expect_nested("i_structure_500_nested_arrays", "[", 500, "]", false);
-    expect_nested("i_structure_100000_nested_arrays", "[", 100000, "]", false);
-    expect_nested("n_structure_100000_opening_arrays", "[", 100000, NULL, false);
-    expect_nested("n_structure_50000_open_array_object", "[{\"\":", 50000, NULL, false);
-    expect_nested("i_structure_100000_nested_objects", "{\"a\":", 100000, "}", false);
+    expect_nested_json_result("y_structure_nested_arrays_64", "[", 64, "]", true);
+    expect_nested_json_result("i_structure_nested_arrays_65", "[", 65, "]", false);
+    expect_nested_json_result("i_structure_500_nested_arrays", "[", 500, "]", false);
+    expect_nested_json_result("i_structure_100000_nested_arrays", "[", 100000, "]", false);
+    expect_nested_json_result("n_structure_100000_opening_arrays", "[", 100000, NULL, false);
+    expect_nested_json_result("n_structure_50000_open_array_object", "[{\"\":", 50000, NULL, false);
+    expect_nested_json_result("i_structure_100000_nested_objects", "{\"a\":", 100000, "}", false);
     printf("json: %d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -106,7 +106,7 @@ def workbench_failure_rules_apply(executable):
     with_server(executable, work, "--workbench", "on")
 
 
-def clock_command_prints_the_time(executable):
+def health_command_prints_figures_per_minute(executable):
     def work(data, port, ada):
         expect(call(port, "/api/v10/users/@me", ada) == 200, "a call")
         told = json.loads(tool(executable, data, "health", "--json").stdout)
@@ -391,7 +391,7 @@ run_cases("workbench", [
     watch_shows_requests,
     workbench_clock_can_be_moved,
     workbench_failure_rules_apply,
-    clock_command_prints_the_time,
+    health_command_prints_figures_per_minute,
     workbench_commands_require_the_workbench_option,
     workbench_can_drop_sessions,
     demo_bot_answers_its_commands,

@@ -140,7 +140,7 @@ static void ignore_message(void *arg, struct str subject, struct str payload)
     (void)payload;
 }
 
-static void post_connected(void *arg, bool connected)
+static void post_semaphore_when_connected(void *arg, bool connected)
 {
     if (connected)
         sem_post(arg);
@@ -184,7 +184,8 @@ static void repeatable_messages_do_not_fill_the_send_queue(void **state)
     (void)state;
     enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
     static char bytes[PIECE];
-    struct nats_options options = { .message = ignore_message, .changed = post_connected };
+    struct nats_options options = { .message = ignore_message,
+                                    .changed = post_semaphore_when_connected };
     char url[64];
     unsigned port;
     sem_t connected;

@@ -6,17 +6,17 @@
 #include "cluster/internal.h"
 #include "support/stores.h"
 
-static void ignore_announced(void *arg, int64_t position, const struct announcement *list)
+static void ignore_announced_events(void *arg, int64_t position, const struct announcement *list)
 {
     (void)arg, (void)position, (void)list;
 }
 
-static void ignore_forgotten(void *arg, const struct forgotten *f)
+static void ignore_revoked_credentials(void *arg, const struct forgotten *f)
 {
     (void)arg, (void)f;
 }
 
-static void ignore_fresh(void *arg, int64_t until)
+static void ignore_fresh_until_position(void *arg, int64_t until)
 {
     (void)arg, (void)until;
 }
@@ -42,9 +42,9 @@ static struct cluster *enter_cluster(struct fixture *f)
         .version = "test",
         .address = "here",
         .settings = STR("-"),
-        .announce = ignore_announced,
-        .forget = ignore_forgotten,
-        .fresh = ignore_fresh,
+        .announce = ignore_announced_events,
+        .forget = ignore_revoked_credentials,
+        .fresh = ignore_fresh_until_position,
         .sessions = no_sessions,
         .lost = count_lost,
     };

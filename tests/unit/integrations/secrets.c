@@ -45,7 +45,7 @@ static void sealed_secret_can_be_opened(void **state)
     assert_false(str_eq(sealed, secret_seal(arena, auth, 7, STR("the secret"))));
 }
 
-static void sealed_secret_opens_only_for_its_owner_and_unchanged(void **state)
+static void sealed_secret_opens_only_for_its_owner_if_unmodified(void **state)
 {
     struct str sealed = secret_seal(arena, auth, 7, STR("the secret"));
 
@@ -77,7 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sealed_secret_can_be_opened),
-        cmocka_unit_test(sealed_secret_opens_only_for_its_owner_and_unchanged),
+        cmocka_unit_test(sealed_secret_opens_only_for_its_owner_if_unmodified),
         cmocka_unit_test(secret_digest_depends_on_purpose_and_text),
     };
 

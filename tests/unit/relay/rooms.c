@@ -370,7 +370,7 @@ static void send_101_participant_joins(struct loop *l, void *arg)
 }
 
 /* The participant gets Ready, the list, and a message about each other participant. */
-static void large_rooms_do_not_list_client_platforms(void **state)
+static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
@@ -665,7 +665,7 @@ int main(void)
         cmocka_unit_test(emptied_room_frees_its_memory),
         cmocka_unit_test(frequent_speaking_changes_are_limited_and_the_last_is_sent),
         cmocka_unit_test(room_refuses_participants_above_its_limit),
-        cmocka_unit_test(large_rooms_do_not_list_client_platforms),
+        cmocka_unit_test(large_rooms_do_not_send_the_flags_of_each_client),
         cmocka_unit_test(message_sequence_numbers_wrap_around_and_skip_zero),
         cmocka_unit_test(participant_that_missed_too_many_messages_cannot_resume),
         cmocka_unit_test(participant_is_disconnected_after_the_last_nonce),

@@ -74,7 +74,7 @@ static void invalid_platform_options_are_refused(void **state)
     assert_false(set((struct platform_options){ .partners_account = ":x" }));
 }
 
-static void renamed_platform_b_has_emoticons(void **state)
+static void renamed_platform_b_shows_the_emoticons_field(void **state)
 {
     struct integration i = { .type = STR("platform_b"), .enable_emoticons = { GIVEN, true } };
 
@@ -94,7 +94,7 @@ int main(void)
         cmocka_unit_test(platforms_are_local_by_default),
         cmocka_unit_test(integration_types_have_a_canonical_and_a_configured_name),
         cmocka_unit_test(invalid_platform_options_are_refused),
-        cmocka_unit_test(renamed_platform_b_has_emoticons),
+        cmocka_unit_test(renamed_platform_b_shows_the_emoticons_field),
     };
 
     return cmocka_run_group_tests_name("model/platforms", tests, NULL, NULL);
