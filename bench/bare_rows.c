@@ -53,7 +53,7 @@ static sqlite3_stmt *prepare_sql(const char *sql)
     return s;
 }
 
-static void find_places(void)
+static void find_channels_and_authors(void)
 {
     sqlite3_stmt *s = prepare_sql("select min(channel_id), author_id, max(id) from messages where "
                                   "type = 0 group by author_id");
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         give_up();
     run_sql("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; "
             "pragma temp_store = memory; pragma wal_autocheckpoint = 4000");
-    find_places();
+    find_channels_and_authors();
     sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
     struct bare_time since = bare_begin();
     int64_t made = 0, until = since.began + (int64_t)(strtod(argv[3], NULL) * 1e9);

@@ -40,7 +40,7 @@ struct run {
 
 static volatile sig_atomic_t told_to_end;
 
-static void note_end(int number)
+static void on_sigterm(int number)
 {
     (void)number;
     told_to_end = 1;
@@ -113,7 +113,7 @@ static void send_due(struct run *r)
 /* All clients are idle until a request is due; SIGTERM ends the run early. */
 static void begin_rate(struct run *r)
 {
-    signal(SIGTERM, note_end);
+    signal(SIGTERM, on_sigterm);
     r->idle = mem_new(r->count * sizeof(struct client *));
     for (size_t i = 0; i < r->count; i++)
         r->idle[r->idle_count++] = &r->clients[i];

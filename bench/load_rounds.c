@@ -64,7 +64,7 @@ static void watch(int fd, struct source *s)
 
 /* --- the user's requests -------------------------------------------------------------- */
 
-static void ask(struct lane *l, int64_t scheduled)
+static void start_round(struct lane *l, int64_t scheduled)
 {
     const char *mark = strstr(w.options->body, "NONCE");
     char body[4096];
@@ -97,12 +97,12 @@ static void begin_due(int64_t now)
             continue;
         if (step && w.next > now)
             return;
-        ask(l, step ? w.next : now);
+        start_round(l, step ? w.next : now);
         w.next += step;
     }
 }
 
-static void lane_readable(struct source *s)
+static void on_slot_readable(struct source *s)
 {
     struct lane *l = (struct lane *)s;
     struct answer a;
@@ -146,7 +146,7 @@ static struct poster *free_poster(void)
     die("no connection is left for the bot's answers");
 }
 
-static void bot_told(struct str text)
+static void on_bot_event(struct str text)
 {
     struct str id = between(text, "\"d\":{\"id\":\"", '"'),
                token = between(text, "\"token\":\"", '"');
@@ -167,7 +167,7 @@ static void bot_told(struct str text)
 
 /* --- the user's events ---------------------------------------------------------------- */
 
-static void user_told(struct str text)
+static void on_user_event(struct str text)
 {
     struct str nonce = between(text, "\"nonce\":\"", '"'), lane = str_cut(&nonce, '-');
     uint64_t number, i;
@@ -350,10 +350,10 @@ void load_rounds(const struct options *o)
     w.lanes = mem_new(w.lane_count * sizeof *w.lanes);
     w.posters = mem_new(w.poster_count * sizeof *w.posters);
     w.samples = mem_new(MAX_SAMPLES * sizeof *w.samples);
-    session_open(&w.user, o->token, user_told);
-    session_open(&w.bot, o->bot, bot_told);
+    session_open(&w.user, o->token, on_user_event);
+    session_open(&w.bot, o->bot, on_bot_event);
     for (size_t i = 0; i < w.lane_count; i++) {
-        w.lanes[i].source.readable = lane_readable;
+        w.lanes[i].source.readable = on_slot_readable;
         w.lanes[i].number = (uint64_t)clock_us(); /* differs from nonces of earlier runs */
         http_open(&w.lanes[i].http, o->port);
         watch(w.lanes[i].http.fd, &w.lanes[i].source);

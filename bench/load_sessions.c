@@ -229,7 +229,7 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
 
 /* --- resume --------------------------------------------------------------------------- */
 
-static void ask_to_resume(struct sessions *w, size_t i)
+static void send_resume(struct sessions *w, size_t i)
 {
     char text[1024];
     int n = snprintf(text, sizeof text,
@@ -266,7 +266,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 
             greet_wave(w, from, to);
             for (size_t i = from; i < to; i++)
-                ask_to_resume(w, i);
+                send_resume(w, i);
             for (size_t i = from; i < to; i++)
                 await_resumed(w, &w->all[i]);
         }
@@ -277,7 +277,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 /* --- voice ---------------------------------------------------------------------------- */
 
 /* Joins or leaves voice; tokens of such sessions are followed by a guild and a channel. */
-static void ask_voice(struct sessions *w, size_t i, bool join)
+static void send_voice_state(struct sessions *w, size_t i, bool join)
 {
     const char *place = w->places[i % w->token_count];
     char text[256], guild[32], channel[32];
@@ -316,7 +316,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
 
     for (size_t i = 0; i < w->count; i++) {
         fds[i] = (struct pollfd){ .fd = w->all[i].fd, .events = POLLIN };
-        ask_voice(w, i, true);
+        send_voice_state(w, i, true);
     }
     while (all < times * w->count) {
         if (poll(fds, w->count, WAIT_S * 1000) <= 0)
@@ -328,7 +328,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
             for (unsigned n = take_states(&w->all[i]); n; n--) {
                 all++;
                 if (++done[i] < times)
-                    ask_voice(w, i, done[i] % 2 == 0);
+                    send_voice_state(w, i, done[i] % 2 == 0);
             }
         }
     }

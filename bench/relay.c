@@ -112,7 +112,7 @@ static uint64_t socket_drops(int fd)
 /* --- speakers ------------------------------------------------------------------------- */
 
 /* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
-static void person_say(struct bench *b, struct person *p)
+static void send_speaker_packet(struct bench *b, struct person *p)
 {
     struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
     uint32_t words[] = { htonl((uint32_t)(clock_of(CLOCK_REALTIME) / 1000)), htonl(p->ssrc) };
@@ -138,7 +138,7 @@ static void bench_talk(struct bench *b, int seconds)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
         for (size_t i = 0, speaker = 0; i < b->count; i++)
             if (b->people[i].speaks && speaker++ % TICK_MS == (size_t)ms % TICK_MS)
-                person_say(b, &b->people[i]);
+                send_speaker_packet(b, &b->people[i]);
     }
 }
 

@@ -46,7 +46,7 @@ static bool is_clean(struct answer a)
     return false;
 }
 
-static void ask_all(struct scene *s)
+static void send_all_requests(struct scene *s)
 {
     unsigned n = s->sent++;
 
@@ -85,7 +85,7 @@ static void expect_store_is_consistent(struct scene *s, bool maybe)
     }
     expect(s->refused > 0);
     unsigned refused = s->refused;
-    ask_all(s);
+    send_all_requests(s);
     expect(s->refused == refused);
     expect(store_check(guildhall_store(s->world->server)) == OK);
 }
@@ -98,9 +98,9 @@ static void send_requests_while_disk_fails(struct world *w, enum fault fault, in
 
     for (int after = 1; after <= places; after++) {
         disk_fails(fault, after);
-        ask_all(&s);
+        send_all_requests(&s);
         disk_fails(FAULT_NONE, 0);
-        ask_all(&s);
+        send_all_requests(&s);
     }
     expect_store_is_consistent(&s, false);
 }
@@ -138,7 +138,7 @@ static void requests_wait_for_another_program_that_locks_the_database(struct wor
     expect(sqlite3_open(path, &db) == SQLITE_OK);
     expect(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK);
     expect(pthread_create(&other, NULL, let_go, db) == 0);
-    ask_all(&s);
+    send_all_requests(&s);
     pthread_join(other, &result);
     expect(!result && s.refused == 0);
     sqlite3_close(db);
@@ -161,10 +161,10 @@ static void send_requests_while_commits_fail(struct world *w, const char *how, b
     snprintf(sql, sizeof sql, BREAK, how);
     for (int round = 0; round < 3; round++) {
         test_postgres_do(w->schema, sql);
-        ask_all(&s);
-        ask_all(&s);
+        send_all_requests(&s);
+        send_all_requests(&s);
         test_postgres_do(w->schema, MEND);
-        ask_all(&s);
+        send_all_requests(&s);
     }
     expect_store_is_consistent(&s, maybe);
 }
@@ -192,7 +192,7 @@ static void connections_that_end_between_requests_cause_no_errors(struct world *
         test_postgres_do(w->schema,
                          "select count(pg_terminate_backend(pid)) from pg_stat_activity "
                          "where application_name = current_schema() and pid <> pg_backend_pid()");
-        ask_all(&s);
+        send_all_requests(&s);
     }
     expect(s.refused == 0);
     for (unsigned i = 0; i < s.sent; i++)

@@ -19,7 +19,7 @@ static void check_message(const struct ws_message *m)
         FUZZ_CHECK(utf8_valid(m->payload));
 }
 
-static void note(struct buf *log, const struct ws_message *m)
+static void append_message_to_log(struct buf *log, const struct ws_message *m)
 {
     buf_printf(log, "%d %d %zu ", m->opcode, m->opcode == WS_CLOSE ? m->close_code : 0,
                m->payload.n);
@@ -46,7 +46,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
         FUZZ_CHECK(found || at == piece.n);
         if (found) {
             check_message(&m);
-            note(log, &m);
+            append_message_to_log(log, &m);
         }
     }
     mem_free(copy);

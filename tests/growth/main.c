@@ -32,7 +32,7 @@ static struct {
     atomic_llong sum, longest; /* nanoseconds of loop iterations and transactions */
 } held;
 
-static void note_turn(const struct hold_record *r)
+static void record_iteration(const struct hold_record *r)
 {
     long long ns = r->longest_ns, longest = held.longest;
 
@@ -45,7 +45,7 @@ static void note_turn(const struct hold_record *r)
 static void measure_every_loop_iteration(struct config *config)
 {
     config->loops = 1;
-    hold_watch(0, note_turn);
+    hold_watch(0, record_iteration);
 }
 
 /* --- requests ------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static void send_measured_request(struct crowd *c, const struct question *q)
 /* --- results -------------------------------------------------------------------------- */
 
 /* The iteration that sent the reply has ended when the loop answers the next request. */
-static void finish_turn(struct crowd *c)
+static void wait_for_iteration_end(struct crowd *c)
 {
     expect_status(client_get(c->ada, "/gateway"), 200);
     expect_status(client_get(c->ada, "/gateway"), 200);
@@ -186,7 +186,7 @@ static long long measure_once(struct crowd *c, const struct question *q)
 {
     held.sum = held.longest = 0;
     send_measured_request(c, q);
-    finish_turn(c);
+    wait_for_iteration_end(c);
     for (int i = 0; q->measure != SUM && has_jobs(c) && i < 10000; i++) {
         world_wait(c->world, 1);
         usleep(2000);

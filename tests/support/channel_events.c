@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "internal.h"
 
-static size_t heard_so_far(struct world *w)
+static size_t count_events_so_far(struct world *w)
 {
     size_t n = 0;
 
@@ -20,7 +20,7 @@ static size_t heard_so_far(struct world *w)
 
 struct channel_events world_channel_events(struct world *w, const char *channel_id)
 {
-    struct channel_events r = { .world = w, .heard = heard_so_far(w) };
+    struct channel_events r = { .world = w, .heard = count_events_so_far(w) };
 
     snprintf(r.id, sizeof r.id, "%s", channel_id);
     return r;
@@ -32,7 +32,7 @@ static bool is_for(const struct heard *h, snowflake channel)
            (h->to.kind == SUBJECT_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
 }
 
-static const struct heard *next_heard(void *of)
+static const struct heard *next_channel_event(void *of)
 {
     struct channel_events *r = of;
     struct world *w = r->world;
@@ -54,7 +54,7 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
                              const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(r->world);
-    const struct heard *h = heard_soon(next_heard, r);
+    const struct heard *h = heard_soon(next_channel_event, r);
     struct str where;
     va_list args;
 
@@ -71,7 +71,7 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
 
 void expect_channel_silence_at(const char *file, int line, struct channel_events *r)
 {
-    const struct heard *h = next_heard(r);
+    const struct heard *h = next_channel_event(r);
 
     if (h)
         fail_test(file, line, "the channel heard %s", event_name(h->event));

@@ -118,7 +118,7 @@ static const struct schema schemas[] = {
 };
 
 /* Fills the header and returns the items. */
-static struct list take(const struct said *s, struct facts *f)
+static struct list fill_routing_fields(const struct said *s, struct facts *f)
 {
     switch ((enum facts_kind)f->kind) {
     case FACTS_GUILD:
@@ -160,7 +160,7 @@ const struct facts *facts_read(enum event event, struct str payload, struct aren
 
     if (!head.kind || schema_decode(&type, payload, &form, &said))
         return NULL;
-    struct list items = take(said, &head);
+    struct list items = fill_routing_fields(said, &head);
     head.count = (uint32_t)items.count;
     struct facts *f = arena_alloc(arena, facts_size(&head));
     *f = head;

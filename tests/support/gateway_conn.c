@@ -86,7 +86,7 @@ static bool receive(struct gateway_conn *g, int wait_ms)
 }
 
 /* Removes one whole frame from the received bytes and copies its payload. */
-static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
+static bool remove_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
 {
     const unsigned char *p = (const unsigned char *)g->in.p;
     size_t head = 2, n;
@@ -225,7 +225,7 @@ const struct dom *conn_read(struct gateway_conn *g, int wait_ms)
     struct str payload;
 
     while (g->fd >= 0) {
-        if (!take_frame(g, &opcode, &payload)) {
+        if (!remove_frame(g, &opcode, &payload)) {
             if (!receive(g, wait_ms))
                 return NULL;
             continue;

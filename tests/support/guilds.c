@@ -30,7 +30,7 @@ void forget_told(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_told(void *of)
+static const struct heard *next_guild_event(void *of)
 {
     struct world *w = of;
     const struct heard *found = NULL;
@@ -62,7 +62,7 @@ struct subject system_viewers(struct world *w, const char *guild)
 void expect_told_at(const char *file, int line, struct world *w, struct subject to,
                     const char *event, const char *fmt, ...)
 {
-    const struct heard *h = heard_soon(next_told, w);
+    const struct heard *h = heard_soon(next_guild_event, w);
     struct str where;
     va_list args;
 
@@ -83,7 +83,7 @@ void expect_told_at(const char *file, int line, struct world *w, struct subject 
 
 void expect_nothing_told_at(const char *file, int line, struct world *w)
 {
-    const struct heard *h = next_told(w);
+    const struct heard *h = next_guild_event(w);
 
     if (h)
         fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);

@@ -50,7 +50,7 @@ static bool is_quiet(PGconn *pg)
     return pq.status(pg) == CONNECTION_OK && poll(&p, 1, 0) == 0;
 }
 
-static void forget_kept(struct kept_connection *k)
+static void clear_connection_slot(struct kept_connection *k)
 {
     mem_free(k->words);
     *k = (struct kept_connection){ 0 };
@@ -67,13 +67,13 @@ static PGconn *take_kept(const char *words)
             return k->pg;
         }
         kept.finish(k->pg);
-        forget_kept(k);
+        clear_connection_slot(k);
     }
     return NULL;
 }
 
 /* Returns the slot of a connection, or a free slot for NULL. */
-static struct kept_connection *place_of(const PGconn *pg)
+static struct kept_connection *find_connection_slot(const PGconn *pg)
 {
     for (int i = 0; i < MOST_KEPT; i++)
         if (kept.all[i].pg == pg)
@@ -84,7 +84,8 @@ static struct kept_connection *place_of(const PGconn *pg)
 /* Records a connection; takes ownership of its connection string. */
 static void record_connection(PGconn *pg, char *words)
 {
-    struct kept_connection *k = pg && pq.status(pg) == CONNECTION_OK ? place_of(NULL) : NULL;
+    struct kept_connection *k =
+        pg && pq.status(pg) == CONNECTION_OK ? find_connection_slot(NULL) : NULL;
 
     if (k)
         *k = (struct kept_connection){ .pg = pg, .words = words, .taken = true };
@@ -121,7 +122,7 @@ static bool answers_soon(PGconn *pg)
 }
 
 /* Returns whether all pending statements succeeded. */
-static bool hear_answers(PGconn *pg)
+static bool read_pending_results(PGconn *pg)
 {
     bool good = true;
     PGresult *result = NULL;
@@ -137,21 +138,22 @@ static bool hear_answers(PGconn *pg)
  * false if the connection is busy or lost. An unread reply may still arrive. */
 static bool renew_connection(PGconn *pg)
 {
-    return pq.status(pg) == CONNECTION_OK && hear_answers(pg) && pq.exitPipelineMode(pg) &&
-           pq.setnonblocking(pg, 0) == 0 && pq.sendQuery(pg, "discard all") && hear_answers(pg);
+    return pq.status(pg) == CONNECTION_OK && read_pending_results(pg) && pq.exitPipelineMode(pg) &&
+           pq.setnonblocking(pg, 0) == 0 && pq.sendQuery(pg, "discard all") &&
+           read_pending_results(pg);
 }
 
 static void close_or_reuse_connection(PGconn *pg)
 {
     pthread_mutex_lock(&kept.lock);
-    struct kept_connection *k = pg ? place_of(pg) : NULL;
+    struct kept_connection *k = pg ? find_connection_slot(pg) : NULL;
     pthread_mutex_unlock(&kept.lock);
     bool again = k && renew_connection(pg);
     pthread_mutex_lock(&kept.lock);
     if (k && again)
         k->taken = false;
     else if (k)
-        forget_kept(k);
+        clear_connection_slot(k);
     pthread_mutex_unlock(&kept.lock);
     if (!again)
         kept.finish(pg);
@@ -173,6 +175,6 @@ void postgres_end_kept(void)
         if (!kept.all[i].pg || kept.all[i].taken)
             continue;
         kept.finish(kept.all[i].pg);
-        forget_kept(&kept.all[i]);
+        clear_connection_slot(&kept.all[i]);
     }
 }

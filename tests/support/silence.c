@@ -103,7 +103,7 @@ static bool wire_unseal(const struct wire *w)
 }
 
 /* Reads from the server until no more bytes arrive. */
-static size_t wire_hear(const struct wire *w, char *bytes)
+static size_t wire_read_server(const struct wire *w, char *bytes)
 {
     struct pollfd more = { .fd = w->ends[1], .events = POLLIN };
     size_t n = 0;
@@ -121,7 +121,7 @@ static size_t wire_hear(const struct wire *w, char *bytes)
 static bool wire_seal(const struct wire *w)
 {
     static char bytes[MOST_SAID];
-    size_t n = wire_hear(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
+    size_t n = wire_read_server(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
 
     for (size_t at = 0; at < n; at += length, length = RECORD)
         if (SSL_write(w->tls, bytes + at, (int)length) <= 0)
@@ -159,7 +159,7 @@ static bool pass_on(const struct wire *w, int from, int way_ms)
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-static void turn(struct silence *s)
+static void poll_and_forward(struct silence *s)
 {
     struct pollfd polls[2 * MOST + 1] = { { .fd = s->silent ? -1 : s->listener,
                                             .events = POLLIN } };
@@ -188,7 +188,7 @@ static void *pass_all(void *arg)
     sigaddset(&pipe, SIGPIPE); /* a disconnected client is detected by the write error */
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (; !s->over; s->turns++)
-        turn(s);
+        poll_and_forward(s);
     return NULL;
 }
 

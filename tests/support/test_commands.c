@@ -153,7 +153,7 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
 
 /* --- interactions that the app received ----------------------------------------------- */
 
-static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
+static const struct heard *find_last_interaction(struct test_commands *s, size_t *ret_count)
 {
     struct world *w = s->world;
     const struct heard *found = NULL;
@@ -173,7 +173,7 @@ static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 const struct dom *last_interaction(struct test_commands *s)
 {
     size_t count;
-    const struct heard *h = last_told(s, &count);
+    const struct heard *h = find_last_interaction(s, &count);
 
     if (!h)
         fail_test(__FILE__, __LINE__, "the app was told nothing");
@@ -184,7 +184,7 @@ size_t interactions_told(struct test_commands *s)
 {
     size_t count;
 
-    last_told(s, &count);
+    find_last_interaction(s, &count);
     return count;
 }
 

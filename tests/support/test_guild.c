@@ -123,14 +123,14 @@ const char *test_guild_add_with(struct test_guild *p, struct client *c, int posi
 
 /* --- events --------------------------------------------------------------------------- */
 
-struct last_heard {
+struct last_event_search {
     struct world *world;
     const char *event;
 };
 
-static const struct heard *last_heard(void *of)
+static const struct heard *last_event_search(void *of)
 {
-    struct last_heard *l = of;
+    struct last_event_search *l = of;
     const struct heard *found = NULL;
 
     pthread_mutex_lock(&l->world->lock);
@@ -143,14 +143,15 @@ static const struct heard *last_heard(void *of)
 
 const struct dom *world_last_event(struct world *w, const char *event)
 {
-    const struct heard *found = heard_soon(last_heard, &(struct last_heard){ w, event });
+    const struct heard *found =
+        heard_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
         fail_test(__FILE__, __LINE__, "nobody heard %s", event);
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
-static const struct heard *next_heard(void *of)
+static const struct heard *next_guild_event(void *of)
 {
     struct test_guild *p = of;
     struct world *w = p->world;
@@ -171,7 +172,7 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = heard_soon(next_heard, p);
+    const struct heard *h = heard_soon(next_guild_event, p);
     struct str where;
     va_list args;
 
@@ -191,7 +192,7 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
 
 void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
 {
-    const struct heard *h = next_heard(p);
+    const struct heard *h = next_guild_event(p);
 
     if (h)
         fail_test(file, line, "the guild heard %s", event_name(h->event));

@@ -73,8 +73,8 @@ static const char *quoted(struct world *w, const char *id)
     return id ? str_printf(world_arena(w), "'%s'", id).p : "null";
 }
 
-static void ask(struct world *w, struct gateway_conn *g, const char *guild, const char *channel,
-                const char *more)
+static void send_voice_state_request(struct world *w, struct gateway_conn *g, const char *guild,
+                                     const char *channel, const char *more)
 {
     conn_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
               quoted(w, channel), more);
@@ -82,12 +82,12 @@ static void ask(struct world *w, struct gateway_conn *g, const char *guild, cons
 
 void ask_voice(struct client *c, const char *guild, const char *channel, const char *more)
 {
-    ask(c->world, c->gate, guild, channel, more);
+    send_voice_state_request(c->world, c->gate, guild, channel, more);
 }
 
 void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel)
 {
-    ask(c->world, g, guild, channel, "");
+    send_voice_state_request(c->world, g, guild, channel, "");
 }
 
 static void expect_voice_state_update(struct client *to, const struct client *about,

@@ -409,8 +409,8 @@ void voice_client_say(struct voice_client *p, const char *frame)
 
 /* Receives the next datagram, whose first bytes are unencrypted; returns their length plus that
  * of the decrypted data, or 0. */
-static size_t hear_behind(struct voice_client *p, unsigned char out[LARGEST], size_t clear,
-                          int wait_ms)
+static size_t receive_after_clear_bytes(struct voice_client *p, unsigned char out[LARGEST],
+                                        size_t clear, int wait_ms)
 {
     unsigned char in[LARGEST], nonce[24] = { 0 };
     struct pollfd poller = { .fd = p->fd, .events = POLLIN };
@@ -436,7 +436,7 @@ static size_t hear_behind(struct voice_client *p, unsigned char out[LARGEST], si
 struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
 {
     unsigned char in[LARGEST];
-    size_t n = hear_behind(p, in, CONTROL_HEADER, wait_ms);
+    size_t n = receive_after_clear_bytes(p, in, CONTROL_HEADER, wait_ms);
 
     return n ? str_dup(world_arena(p->client->world), str_slice((const char *)in, n))
              : (struct str){ 0 };
@@ -445,7 +445,7 @@ struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
 struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
 {
     unsigned char in[LARGEST];
-    size_t n = hear_behind(p, in, HEADER, wait_ms);
+    size_t n = receive_after_clear_bytes(p, in, HEADER, wait_ms);
     uint32_t word;
 
     if (!n)

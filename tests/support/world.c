@@ -53,7 +53,7 @@ static struct {
     struct hold_record worst;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void note_held(const struct hold_record *r)
+static void record_hold(const struct hold_record *r)
 {
     pthread_mutex_lock(&held.lock);
     if (r->longest_ns > held.worst.longest_ns)
@@ -68,7 +68,7 @@ unsigned build_slowness(void)
 
 void note_hold(const char *kind, const char *part, double ms)
 {
-    note_held(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
+    record_hold(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
 }
 
 /* Returns whether no loop or writer was blocked too long; the server has stopped. */
@@ -108,7 +108,7 @@ static void record(void *arg, const struct announcement *list)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_heard(void *of)
+static const struct heard *next_account_event(void *of)
 {
     struct client *c = of;
     struct world *w = c->world;
@@ -138,7 +138,7 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = heard_soon(next_heard, c);
+    const struct heard *h = heard_soon(next_account_event, c);
     if (!h)
         fail_test(file, line, "%s heard nothing, not %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
@@ -156,7 +156,7 @@ void expect_silence_at(const char *file, int line, struct client *c)
         expect_quiet_at(file, line, c->gate);
         return;
     }
-    const struct heard *h = next_heard(c);
+    const struct heard *h = next_account_event(c);
     if (h)
         fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
 }
@@ -204,7 +204,7 @@ static bool facts_agree(const struct heard *h)
 }
 
 /* Frees the recorded events; returns whether all routing fields agreed. */
-static bool forget_heard(struct world *w)
+static bool free_recorded_events(struct world *w)
 {
     bool ok = true;
 
@@ -475,7 +475,7 @@ static bool world_end(struct world *w)
         next = c->next;
         mem_free(c);
     }
-    bool ok = forget_heard(w);
+    bool ok = free_recorded_events(w);
     if (w->schema)
         test_postgres_give(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -618,7 +618,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    hold_watch(SLOWNESS, note_held);
+    hold_watch(SLOWNESS, record_hold);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, &suites[i], t))

@@ -79,7 +79,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void look(enum http_method method, const char *path)
+static void find_route(enum http_method method, const char *path)
 {
     m = (struct match){ 0 };
     router_match(router, arena, method, str_of(path), &m);
@@ -87,14 +87,14 @@ static void look(enum http_method method, const char *path)
 
 #define assert_route(method, path, expected)            \
     do {                                                \
-        look(method, path);                             \
+        find_route(method, path);                       \
         assert_int_equal(m.error, OK);                  \
         assert_non_null(m.route);                       \
         assert_string_equal(m.route->name, (expected)); \
     } while (0)
 #define assert_no_route(method, path, expected) \
     do {                                        \
-        look(method, path);                     \
+        find_route(method, path);               \
         assert_int_equal(m.error, (expected));  \
     } while (0)
 
@@ -212,7 +212,7 @@ static void wrong_method_is_refused_with_the_list_of_allowed_methods(void **stat
     assert_no_route(HTTP_HEAD, "/api/limited", ERR_METHOD_NOT_ALLOWED);
     assert_no_route(HTTP_OTHER_METHOD, "/api/users/1", ERR_METHOD_NOT_ALLOWED);
     assert_route(HTTP_HEAD, "/api/users/1", "get_user");
-    look(HTTP_OPTIONS, "/api/users/1");
+    find_route(HTTP_OPTIONS, "/api/users/1");
     assert_int_equal(m.error, OK);
     assert_null(m.route);
     assert_int_equal(m.allowed,

@@ -268,7 +268,7 @@ static void cache_clear_frees_every_entry_once(void **state)
     assert_int_equal(freed, 6);
 }
 
-static void note_stats(const char *name, const struct cache_stats *s, void *arg)
+static void record_cache_stats(const char *name, const struct cache_stats *s, void *arg)
 {
     if (strcmp(name, "counted") == 0)
         *(struct cache_stats *)arg = *s;
@@ -278,7 +278,7 @@ static struct cache_stats stats_of_counted(void)
 {
     struct cache_stats s = { 0 };
 
-    cache_each_kind(note_stats, &s);
+    cache_each_kind(record_cache_stats, &s);
     return s;
 }
 

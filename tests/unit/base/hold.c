@@ -12,7 +12,7 @@
 static struct hold_record reported;
 static unsigned reports;
 
-static void note(const struct hold_record *r)
+static void record_report(const struct hold_record *r)
 {
     reported = *r;
     reports++;
@@ -39,7 +39,7 @@ static int set_up(void **state)
 {
     (void)state;
     reports = 0;
-    hold_watch(1, note);
+    hold_watch(1, record_report);
     return 0;
 }
 

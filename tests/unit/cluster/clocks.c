@@ -11,7 +11,7 @@ struct scene {
     int64_t now; /* ms */
 };
 
-static struct clock_look look_at(struct scene *s, int64_t ahead)
+static struct clock_look make_clock_reading(struct scene *s, int64_t ahead)
 {
     s->now += BEAT;
     return (struct clock_look){ s->now * MS, (s->now + 1) * MS, 1700000000000 + s->now + ahead };
@@ -19,7 +19,7 @@ static struct clock_look look_at(struct scene *s, int64_t ahead)
 
 static bool beat(struct scene *s, int64_t ahead, bool agrees)
 {
-    struct clock_look look = look_at(s, ahead);
+    struct clock_look look = make_clock_reading(s, ahead);
     bool jumped = clocks_jumped(&s->watch, &look);
 
     clocks_note(&s->watch, &look, agrees);
@@ -112,7 +112,7 @@ static void slow_clock_reading_is_not_a_jump(void **state)
 
     (void)state;
     beat(&s, 0, true);
-    struct clock_look look = look_at(&s, 4000);
+    struct clock_look look = make_clock_reading(&s, 4000);
     look.after += 4000 * MS;
     assert_false(clocks_jumped(&s.watch, &look));
     look.database_ms += JUMP_MS + 10;

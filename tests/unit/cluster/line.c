@@ -14,7 +14,7 @@ struct heard {
     size_t count;
 };
 
-static void hear_frame(void *arg, int64_t position, const struct frame *f)
+static void record_delivered_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct heard *h = arg;
 
@@ -51,7 +51,7 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
     int64_t order[POSITIONS];
 
@@ -85,7 +85,7 @@ static void delivery_waits_for_a_missing_log_position(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, 1);
 
     offer_frame(l, 2, true);
@@ -109,7 +109,7 @@ static void frames_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, 1);
 
     offer_frame(l, 1 + 65536, false);
@@ -128,7 +128,7 @@ static void unreadable_frame_is_skipped_and_counted(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
 
     offer_frame(l, FIRST, false);
@@ -147,7 +147,7 @@ static void unreadable_published_frame_is_read_from_the_log(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
 
     line_offer_published(l, FIRST, STR("no frame"));

@@ -138,7 +138,7 @@ static void node_last_seen_far_in_the_future_is_declared_dead(void **state)
 
 /* --- published events are still in the log -------------------------------------------- */
 
-static enum err put_told(struct tx *tx, void *arg)
+static enum err insert_delivered_frame(struct tx *tx, void *arg)
 {
     const int64_t *position = arg;
 
@@ -147,12 +147,12 @@ static enum err put_told(struct tx *tx, void *arg)
 }
 
 /* Delivers a frame and inserts it into the log. */
-static int64_t tell_something(struct fixture *f, struct cluster *c)
+static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
 {
     struct frame nothing = { .origin = 7 };
     int64_t position = line_next(c->line);
 
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, put_told, &position), OK);
+    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
     line_offer(c->line, position, STR("\1\2"), &nothing);
     assert_int_equal(line_next(c->line), position + 1);
     return position;
@@ -177,8 +177,8 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     struct cluster *c = enter_cluster(f);
 
     assert_int_equal(history_look(c), OK);
-    tell_something(f, c);
-    int64_t last = tell_something(f, c);
+    deliver_and_log_frame(f, c);
+    int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
                                         "values (1, 2, 3)"),
                      OK);

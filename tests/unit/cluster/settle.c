@@ -35,7 +35,7 @@ static void ignore_revoked_credentials(void *arg, const struct forgotten *f)
     (void)arg, (void)f;
 }
 
-static void hear_fresh(void *arg, int64_t until)
+static void ignore_fresh_position(void *arg, int64_t until)
 {
     (void)arg, (void)until;
 }
@@ -46,7 +46,7 @@ static uint64_t no_sessions(void *arg)
     return 0;
 }
 
-static size_t count_told(void)
+static size_t count_delivered(void)
 {
     pthread_mutex_lock(&lock);
     size_t n = told_count;
@@ -54,13 +54,13 @@ static size_t count_told(void)
     return n;
 }
 
-static void wait_told(size_t count)
+static void wait_until_delivered(size_t count)
 {
     int64_t until = clock_mono() + ms_to_ns(PATIENCE_MS);
 
-    while (count_told() < count && clock_mono() < until)
+    while (count_delivered() < count && clock_mono() < until)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    assert_int_equal(count_told(), count);
+    assert_int_equal(count_delivered(), count);
 }
 
 /* --- a node's connection, controlled by the test -------------------------------------- */
@@ -96,7 +96,7 @@ static PGconn *server_open(const struct fixture *f)
     return c;
 }
 
-static void take_id(PGconn *c)
+static void acquire_transaction_id(PGconn *c)
 {
     hand_do(c, "begin; select pg_current_xact_id()");
 }
@@ -130,7 +130,7 @@ static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
         .settings = STR("-"),
         .announce = record_announced_guild_ids,
         .forget = ignore_revoked_credentials,
-        .fresh = hear_fresh,
+        .fresh = ignore_fresh_position,
         .sessions = no_sessions,
     };
     struct cluster *c;
@@ -171,8 +171,8 @@ static struct cluster *leave_younger_running(struct fixture *f, PGconn **ret_you
     struct cluster *c = follow_log(f);
     PGconn *older = server_open(f), *younger = server_open(f);
 
-    take_id(older);
-    take_id(younger);
+    acquire_transaction_id(older);
+    acquire_transaction_id(younger);
     insert_frame_at_next_position(younger, 1);
     insert_frame_at_next_position(older, 2);
     hand_do(older, "commit");
@@ -187,9 +187,9 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
     PGconn *younger;
     struct cluster *c = leave_younger_running(*state, &younger);
 
-    assert_int_equal(count_told(), 0);
+    assert_int_equal(count_delivered(), 0);
     hand_do(younger, "commit");
-    wait_told(2);
+    wait_until_delivered(2);
     assert_int_equal(told[0], 1);
     assert_int_equal(told[1], 2);
     pq.finish(younger);
@@ -204,7 +204,7 @@ static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
 
     settle_bound_sql = SQL("select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)");
     struct cluster *c = leave_younger_running(*state, &younger);
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     hand_do(younger, "commit");
     pq.finish(younger);
@@ -219,14 +219,14 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
     PGconn *gone = server_open(f), *other = server_open(f), *stranger = hand_open(f);
 
     /* A session that is no node may keep its transaction open. */
-    take_id(stranger);
-    take_id(gone);
+    acquire_transaction_id(stranger);
+    acquire_transaction_id(gone);
     insert_frame_at_next_position(gone, 1);
-    take_id(other);
+    acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
     hand_do(other, "commit");
     hand_do(gone, "rollback");
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     struct cluster_stats s;
     int64_t until = clock_mono() + ms_to_ns(PATIENCE_MS);
@@ -246,12 +246,12 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     struct cluster *c = follow_log_for(f, 1000);
     PGconn *stuck = server_open(f), *other = server_open(f);
 
-    take_id(stuck);
+    acquire_transaction_id(stuck);
     insert_frame_at_next_position(stuck, 1);
-    take_id(other);
+    acquire_transaction_id(other);
     insert_frame_at_next_position(other, 2);
     hand_do(other, "commit");
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     pq.finish(stuck);
     pq.finish(other);

@@ -55,7 +55,7 @@ static const struct schema other_schema = { .name = "Other",
                                             .size = sizeof(struct node),
                                             .fields = other_fields };
 
-static void note(const struct schema *schema, void *arg)
+static void append_schema_name(const struct schema *schema, void *arg)
 {
     buf_printf(arg, "%s ", schema->name);
 }
@@ -66,13 +66,13 @@ static void schema_walk_visits_each_named_schema_once(void **state)
     struct buf b;
 
     buf_init(&b, 1000);
-    schema_walk(&loops, note, &b);
+    schema_walk(&loops, append_schema_name, &b);
     assert_str(buf_str(&b), "Loop Other ");
     buf_reset(&b);
-    schema_walk(&within, note, &b);
+    schema_walk(&within, append_schema_name, &b);
     assert_str(buf_str(&b), "Other Loop ");
     buf_reset(&b);
-    schema_walk(&text, note, &b);
+    schema_walk(&text, append_schema_name, &b);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }

@@ -417,7 +417,7 @@ static void add_box(struct buf *out, unsigned depth)
 }
 
 /* Changes random bytes. */
-static void bend(struct buf *b)
+static void change_random_bytes(struct buf *b)
 {
     static const char bytes[] = "\"\\{}[],: x0\x80\xff\x1f";
     size_t at = chance(b->n);
@@ -445,7 +445,7 @@ static void fast_and_slow_decoders_agree_on_random_bodies(void **state_)
         buf_reset(&json);
         add_box(&json, 0);
         if (!chance(4))
-            bend(&json);
+            change_random_bytes(&json);
         if (json.n)
             assert_fast_and_slow_results_agree(&box, buf_str(&json));
     }

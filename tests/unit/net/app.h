@@ -345,7 +345,7 @@ static void app_shutdown(struct websocket *ws)
 /* Many sockets of a loop that get a message at the same time, each of which takes long. */
 enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
 
-static struct app_crowd {
+static struct app_socket_group {
     struct post post;
     struct loop *loop;
     struct websocket *all[APP_CROWD];
@@ -355,14 +355,14 @@ static struct app_crowd {
     _Atomic int drained, most; /* at the end of one iteration */
 } app_crowds[2];
 
-static struct app_crowd *app_crowd(void)
+static struct app_socket_group *app_socket_group(void)
 {
     return &app_crowds[loop_index(loop_current())];
 }
 
 static void app_group_on_open(struct websocket *ws, void *arg)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     app_open(ws, arg);
     c->loop = loop_current();
@@ -372,7 +372,7 @@ static void app_group_on_open(struct websocket *ws, void *arg)
 /* Runs once per iteration. */
 static void app_group_count_iteration(struct post *post)
 {
-    struct app_crowd *c = container_of(post, struct app_crowd, post);
+    struct app_socket_group *c = container_of(post, struct app_socket_group, post);
     int now = c->drained;
 
     if (now - c->last > c->most)
@@ -384,7 +384,7 @@ static void app_group_count_iteration(struct post *post)
 
 static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     (void)ws;
     if (c->told)
@@ -402,7 +402,7 @@ static void app_group_on_drained(struct websocket *ws)
 {
     (void)ws;
     usleep(APP_SLOW_US);
-    atomic_fetch_add(&app_crowd()->drained, 1);
+    atomic_fetch_add(&app_socket_group()->drained, 1);
 }
 
 static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
@@ -519,7 +519,7 @@ static inline void app_let_go(void)
 }
 
 /* Iterations of all loops since they continued. */
-static inline int app_turns(void)
+static inline int app_iterations(void)
 {
     int turns = app_jam.turns;
 
@@ -536,17 +536,17 @@ static inline int app_connect(void)
     return peer_connect(server_port(app.server));
 }
 
-static void app_turn(struct loop *l, void *arg)
+static void app_do_nothing_on_loop(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
 }
 
 /* Runs this many iterations on every loop, so that all possible reads and writes are done. */
-static inline void app_turn_loops(int times)
+static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
         for (unsigned k = 0; k < loops_count(app.loops); k++)
-            loop_call(loops_at(app.loops, k), app_turn, NULL);
+            loop_call(loops_at(app.loops, k), app_do_nothing_on_loop, NULL);
 }
 
 /* Waits until another thread makes the condition true. */

@@ -25,7 +25,7 @@ static struct {
     struct loop *loop;
 } posts;
 
-static void take_post(struct post *p)
+static void check_post_order(struct post *p)
 {
     struct numbered *n = container_of(p, struct numbered, post);
 
@@ -41,7 +41,7 @@ static void *send_posts(void *arg)
     for (int i = 0; i < POSTS; i++) {
         struct numbered *n = mem_new(sizeof *n);
 
-        n->post.run = take_post;
+        n->post.run = check_post_order;
         n->poster = (int)(intptr_t)arg;
         n->number = i;
         loop_post(posts.loop, &n->post);
@@ -120,7 +120,7 @@ enum { SLOW_POSTS = 40, SLOW_MS = 1 };
 
 static _Atomic int turns;
 
-static void take_slowly(struct post *p)
+static void run_slowly(struct post *p)
 {
     int64_t until = clock_mono() + SLOW_MS * (SECOND / 1000);
 
@@ -130,7 +130,7 @@ static void take_slowly(struct post *p)
     arrived++;
 }
 
-static void count_turn(struct loop *l, void *arg)
+static void count_iteration(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
     turns++;
@@ -141,7 +141,7 @@ static void post_slow_callbacks(struct loop *l, void *arg)
     struct post *all = arg;
 
     for (int i = 0; i < SLOW_POSTS; i++) {
-        all[i].run = take_slowly;
+        all[i].run = run_slowly;
         loop_post(l, &all[i]);
     }
     turns = 0;
@@ -151,7 +151,7 @@ static void post_slow_callbacks(struct loop *l, void *arg)
  * loop stops are run too. */
 static void slow_posts_are_spread_over_several_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_turn, NULL);
+    struct loops *ls = loops_start(1, count_iteration, NULL);
     struct post all[SLOW_POSTS];
 
     (void)state;
@@ -222,7 +222,7 @@ static struct {
     bool called;
 } turn;
 
-static void note(char c)
+static void record_callback(char c)
 {
     if (turn.called && turn.n < sizeof turn.order - 1)
         turn.order[turn.n++] = c;
@@ -232,25 +232,25 @@ static void record_application_iteration_end(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
-    note('a');
+    record_callback('a');
 }
 
 static void record_callback_iteration_end(struct turn_end *t)
 {
     (void)t;
-    note('t');
+    record_callback('t');
 }
 
-static void begin_turn(struct loop *l, void *arg)
+static void begin_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     turn.end.run = record_callback_iteration_end;
     loop_add_turn_end(l, &turn.end);
     turn.called = true;
-    note('c');
+    record_callback('c');
 }
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
@@ -263,8 +263,8 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
     struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call(loops_at(ls, 0), begin_turn, NULL);
-    loop_call(loops_at(ls, 0), end_turn, NULL);
+    loop_call(loops_at(ls, 0), begin_iteration, NULL);
+    loop_call(loops_at(ls, 0), end_iteration, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }
@@ -343,10 +343,10 @@ static struct {
 static void on_deadline_expired_slowly(struct deadline *d)
 {
     (void)d;
-    take_slowly(NULL);
+    run_slowly(NULL);
 }
 
-static void start_crowd(struct loop *l, void *arg)
+static void start_many_deadlines(struct loop *l, void *arg)
 {
     (void)arg;
     crowd.list = deadlines_new(l, 10, false, on_deadline_expired_slowly);
@@ -355,7 +355,7 @@ static void start_crowd(struct loop *l, void *arg)
     turns = 0;
 }
 
-static void free_crowd(struct loop *l, void *arg)
+static void free_many_deadlines(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
     deadlines_free(crowd.list);
@@ -364,14 +364,14 @@ static void free_crowd(struct loop *l, void *arg)
 /* When a proxy disappears, thousands of sockets reach their deadline at the same time. */
 static void simultaneous_deadlines_are_spread_over_several_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_turn, NULL);
+    struct loops *ls = loops_start(1, count_iteration, NULL);
 
     (void)state;
     arrived = 0;
-    loop_call(loops_at(ls, 0), start_crowd, NULL);
+    loop_call(loops_at(ls, 0), start_many_deadlines, NULL);
     wait_for_posts(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
-    loop_call(loops_at(ls, 0), free_crowd, NULL);
+    loop_call(loops_at(ls, 0), free_many_deadlines, NULL);
     loops_stop(ls);
 }
 

@@ -31,13 +31,13 @@ struct held_loop {
 
 static _Atomic int left; /* participants whose state says that they have no socket */
 
-static void note_live(void *arg, const struct relay_place *p, bool live)
+static void count_participants_without_socket(void *arg, const struct relay_place *p, bool live)
 {
     (void)arg, (void)p;
     left += !live;
 }
 
-static void note_active(void *arg, const struct relay_place *p)
+static void ignore_activity(void *arg, const struct relay_place *p)
 {
     (void)arg, (void)p;
 }
@@ -48,7 +48,7 @@ struct turn_count {
     _Atomic int turns;
 };
 
-static void count_turn(struct turn_end *t)
+static void count_iteration(struct turn_end *t)
 {
     container_of(t, struct turn_count, end)->turns++;
 }
@@ -57,7 +57,7 @@ static void start_counting_iterations(struct loop *l, void *arg)
 {
     struct turn_count *c = arg;
 
-    c->end.run = count_turn;
+    c->end.run = count_iteration;
     loop_add_turn_end(l, &c->end);
 }
 
@@ -111,7 +111,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     struct turn_count here = { .turns = 0 };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct relay *r;
@@ -163,7 +163,7 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct held_loop held = { .post.run = hold_loop };
     struct relay_stats s;
@@ -198,7 +198,7 @@ static void ended_room_is_empty_immediately(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct relay_stats s = { .seats = 1 };
     struct relay *r;
@@ -237,7 +237,7 @@ static void emptied_room_frees_its_memory(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     size_t first = 0;
     struct relay *r;
@@ -278,9 +278,10 @@ static void send_three(struct loop *l, void *arg)
 static void room_refuses_participants_above_its_limit(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct relay_options options = {
-        .host = "127.0.0.1", .address = "127.0.0.1", .room_max = 2, .source.live = note_live
-    };
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .room_max = 2,
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct relay_stats s;
     struct relay *r;
@@ -342,7 +343,7 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct told_count t = { .user_id = 2 };
 
@@ -375,7 +376,7 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live };
+                                     .source.live = count_participants_without_socket };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct told_count last = { .user_id = 101 }, before = { .user_id = 100 };
 
@@ -488,8 +489,8 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live,
-                                     .source.active = note_active };
+                                     .source.live = count_participants_without_socket,
+                                     .source.active = ignore_activity };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
     struct relay_stats s;
@@ -519,7 +520,7 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
 /* --- sequence numbers ----------------------------------------------------------------- */
 
 /* Returns a participant without a socket that was sent `count` messages. */
-static struct relay_seat seat_told(uint16_t seq, unsigned count)
+static struct relay_seat make_participant_with_messages(uint16_t seq, unsigned count)
 {
     struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{}"));
     struct relay_seat s = { .version = VOICE_NUMBERED, .outbox.seq = seq };
@@ -533,7 +534,7 @@ static struct relay_seat seat_told(uint16_t seq, unsigned count)
 /* Clients take 0 as no sequence number. */
 static void message_sequence_numbers_wrap_around_and_skip_zero(void **state)
 {
-    struct relay_seat s = seat_told(65533, 4);
+    struct relay_seat s = make_participant_with_messages(65533, 4);
 
     (void)state;
     assert_int_equal(s.outbox.seq, 2);
@@ -552,12 +553,12 @@ static void message_sequence_numbers_wrap_around_and_skip_zero(void **state)
 
 static void participant_that_missed_too_many_messages_cannot_resume(void **state)
 {
-    struct relay_seat s = seat_told(0, VOICE_KEPT);
+    struct relay_seat s = make_participant_with_messages(0, VOICE_KEPT);
 
     (void)state;
     assert_true(outbox_holds(&s, -1) && outbox_holds(&s, 0) && outbox_holds(&s, 1));
     outbox_clear(&s);
-    s = seat_told(0, VOICE_KEPT + 1);
+    s = make_participant_with_messages(0, VOICE_KEPT + 1);
     assert_int_equal(s.outbox.kept_count, VOICE_KEPT);
     assert_false(outbox_holds(&s, -1));
     assert_true(outbox_holds(&s, 1));
@@ -607,8 +608,8 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     struct loops *ls = loops_start(1, NULL, NULL);
     struct relay_options options = { .host = "127.0.0.1",
                                      .address = "127.0.0.1",
-                                     .source.live = note_live,
-                                     .source.active = note_active };
+                                     .source.live = count_participants_without_socket,
+                                     .source.active = ignore_activity };
     struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     const struct timeval patience = { .tv_sec = PATIENCE_S };

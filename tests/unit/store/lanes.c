@@ -21,7 +21,7 @@ struct in_turn {
     int place; /* index in the order of execution, from 0 */
 };
 
-static enum err note_place(struct work *w, struct tx *tx)
+static enum err record_execution_order(struct work *w, struct tx *tx)
 {
     struct in_turn *t = container_of(w, struct in_turn, one.work);
 
@@ -36,7 +36,7 @@ struct keeper {
     sem_t *entered, *go;
 };
 
-static enum err keep_thread(struct work *w, struct tx *tx)
+static enum err block_thread(struct work *w, struct tx *tx)
 {
     struct keeper *k = container_of(w, struct keeper, one.work);
 
@@ -73,13 +73,14 @@ static void background_reads_alternate_between_owners_and_urgent_reads_run_first
     for (int i = 0; i < ASIDES; i++) {
         keepers[i].entered = &entered;
         keepers[i].go = &go;
-        submit_background_read(f, &keepers[i].one, &ones[ALL + i], 0, keep_thread);
+        submit_background_read(f, &keepers[i].one, &ones[ALL + i], 0, block_thread);
         wait_for(&entered);
     }
     for (int i = 0; i < ALL; i++) {
         reads[i].count = &count;
         ones[i].work.urgent = i == URGENT;
-        submit_background_read(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2, note_place);
+        submit_background_read(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2,
+                               record_execution_order);
     }
     sem_post(&go);
     for (int i = 0; i < ALL + 1; i++)
@@ -251,7 +252,7 @@ static void run_reads_beside_a_long_read(struct fixture *f, struct far_read *rea
     keeper.entered = &entered;
     keeper.go = &go;
     ones[count].work.is_long = true;
-    submit_background_read(f, &keeper.one, &ones[count], 0, keep_thread);
+    submit_background_read(f, &keeper.one, &ones[count], 0, block_thread);
     wait_for(&entered);
     for (int i = 0; i < count; i++)
         submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_ways);

@@ -403,7 +403,7 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
-static enum err prefetch_and_ask(struct tx *tx, void *arg)
+static enum err prefetch_and_query(struct tx *tx, void *arg)
 {
     (void)arg;
     for (int64_t k = 1; k <= 200; k++) /* more than the prefetch buffer holds */
@@ -434,7 +434,7 @@ static void prefetched_rows_match_the_stored_rows(void **state)
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(in_one(f, prefetch_and_ask, NULL));
+    no_error(in_one(f, prefetch_and_query, NULL));
     assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
 }
 

@@ -97,7 +97,7 @@ static void concurrent_increments_lose_no_update(void **state)
 
 static struct store *turning; /* the store whose snapshots the loops release */
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     store_turn_end(turning, l);
@@ -106,7 +106,7 @@ static void end_turn(struct loop *l, void *arg)
 static struct loops *start_loops(struct fixture *f)
 {
     turning = f->store;
-    return loops_start(2, end_turn, NULL);
+    return loops_start(2, end_iteration, NULL);
 }
 
 struct loop_work {
@@ -177,7 +177,7 @@ static enum err read_counter(struct work *w, struct tx *tx)
     return e;
 }
 
-static void note_read(struct work *w, enum err e)
+static void record_read_result(struct work *w, enum err e)
 {
     struct turn *t = container_of(w, struct turn, work);
 
@@ -194,7 +194,7 @@ static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
         .mode = STORE_READ,
         .loop = l,
         .run = read_counter,
-        .done = note_read,
+        .done = record_read_result,
         .arena = arena_new(),
     };
     t->place = &t->before;

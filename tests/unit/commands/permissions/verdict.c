@@ -263,7 +263,7 @@ static void only_permissions_of_the_command_override_its_default(void **state)
 enum { SILENT = -1 };
 
 /* Returns what the rows of a layer say about one object, or SILENT. */
-static int says(const struct list *layer, int64_t type, snowflake id)
+static int find_permission_row(const struct list *layer, int64_t type, snowflake id)
 {
     int answer = SILENT;
 
@@ -276,12 +276,12 @@ static int says(const struct list *layer, int64_t type, snowflake id)
     return answer;
 }
 
-static int says_of_roles(const struct command_question *q, const struct list *layer)
+static int combine_role_rows(const struct command_question *q, const struct list *layer)
 {
     int yes = 0, no = 0;
 
     for (size_t i = 0; i < q->role_count; i++) {
-        int answer = says(layer, COMMAND_PERMISSION_ROLE, q->roles[i]);
+        int answer = find_permission_row(layer, COMMAND_PERMISSION_ROLE, q->roles[i]);
 
         yes += answer == 1;
         no += answer == 0;
@@ -312,22 +312,22 @@ static enum command_verdict slow_judge(const struct command_question *q)
           (q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES))))
         return COMMAND_NO_ACCESS;
 
-    c[0] = says(k, 3, q->channel_id);
-    c[1] = says(k, 3, q->guild_id - 1);
-    c[2] = says(a, 3, q->channel_id);
-    c[3] = says(a, 3, q->guild_id - 1);
+    c[0] = find_permission_row(k, 3, q->channel_id);
+    c[1] = find_permission_row(k, 3, q->guild_id - 1);
+    c[2] = find_permission_row(a, 3, q->channel_id);
+    c[3] = find_permission_row(a, 3, q->guild_id - 1);
     for (int i = 0; i < 4; i++) {
         if (c[i] == 0)
             return COMMAND_CHANNEL_DENIED;
         if (c[i] == 1)
             break;
     }
-    u[0] = says(k, 2, q->user_id);
-    u[1] = says_of_roles(q, k);
-    u[2] = says(k, 1, q->guild_id);
-    u[3] = says(a, 2, q->user_id);
-    u[4] = says_of_roles(q, a);
-    u[5] = says(a, 1, q->guild_id);
+    u[0] = find_permission_row(k, 2, q->user_id);
+    u[1] = combine_role_rows(q, k);
+    u[2] = find_permission_row(k, 1, q->guild_id);
+    u[3] = find_permission_row(a, 2, q->user_id);
+    u[4] = combine_role_rows(q, a);
+    u[5] = find_permission_row(a, 1, q->guild_id);
     for (int i = 0; i < 6; i++) {
         if (u[i] == 0)
             return COMMAND_USER_DENIED;

@@ -170,7 +170,7 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
 
 /* --- views ---------------------------------------------------------------------------- */
 
-static void count_turn(struct turn_end *t)
+static void count_iteration(struct turn_end *t)
 {
     struct gallery *g = container_of(t, struct gallery, end);
 
@@ -201,7 +201,7 @@ static void leave_all_guilds(struct loop *l, void *arg)
     struct gallery *g = arg;
 
     seats_clear(&g->seats);
-    g->end.run = count_turn;
+    g->end.run = count_iteration;
     loop_add_turn_end(l, &g->end);
 }
 

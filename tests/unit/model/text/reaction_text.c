@@ -35,8 +35,8 @@ static const struct reaction_emoji wave = { { GIVEN, 71 },
                                             STR_INIT("wa\"\n\tve"),
                                             { GIVEN, true } };
 
-static void keep(snowflake id, const struct reaction_emoji *emoji, const char *key, int64_t normal,
-                 int64_t burst)
+static void append_stored_reaction(snowflake id, const struct reaction_emoji *emoji,
+                                   const char *key, int64_t normal, int64_t burst)
 {
     struct reaction_line line = { .id = id,
                                   .normal = normal,
@@ -75,10 +75,10 @@ static void stored_reactions_are_written_as_their_schema_describes(void **state)
         { .emoji = &wave, .count = 1, .count_details = &of[3] },
     };
 
-    keep(1, &fire, "x", 3, 0);
-    keep(UINT64_MAX, &wave, ":71", 0, 1);
-    keep(0x123456789abcdef0, &fire, "y", 123456, 654321);
-    keep(9, &wave, ":72", 1, 0);
+    append_stored_reaction(1, &fire, "x", 3, 0);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", 0, 1);
+    append_stored_reaction(0x123456789abcdef0, &fire, "y", 123456, 654321);
+    append_stored_reaction(9, &wave, ":72", 1, 0);
     reaction_text_mark(buf_str(&text), 1, OWN_NORMAL);
     reaction_text_mark(buf_str(&text), UINT64_MAX, OWN_BURST);
     reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_NORMAL);
@@ -98,8 +98,8 @@ static void stored_reaction_lines_are_parsed(void **state)
     (void)state;
     struct reaction_line line;
 
-    keep(UINT64_MAX, &wave, ":71", -2, 5);
-    keep(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
+    append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
     reaction_text_mark(buf_str(&text), 7, OWN_NORMAL);
     struct str rest = reaction_text_lines(buf_str(&text));
     assert_true(reaction_line_next(&rest, &line));
@@ -118,9 +118,9 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     (void)state;
     struct reaction_line line;
 
-    keep(7, &fire, "x", 1, 0);
+    append_stored_reaction(7, &fire, "x", 1, 0);
     size_t whole = text.n;
-    keep(8, &fire, "y", 1, 0);
+    append_stored_reaction(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
         struct str rest = reaction_text_lines(str_dup(arena, str_slice(text.p, n)));
 

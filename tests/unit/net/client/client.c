@@ -370,7 +370,7 @@ static void remove_self_signed_certificate(struct own_certificate *c)
     rmdir(c->folder);
 }
 
-static void turn_note(struct turn_end *t)
+static void record_iteration_end(struct turn_end *t)
 {
     (void)t;
     turn.most_ends = turn.ends > turn.most_ends ? turn.ends : turn.most_ends;
@@ -378,24 +378,24 @@ static void turn_note(struct turn_end *t)
     turn.ends = turn.pieces = 0;
 }
 
-static void turn_watch(struct loop *l, void *arg)
+static void start_watching_iterations(struct loop *l, void *arg)
 {
     (void)arg;
     memset(&turn, 0, sizeof turn);
-    turn.end.run = turn_note;
+    turn.end.run = record_iteration_end;
     loop_add_turn_end(l, &turn.end);
 }
 
 static void stop_watching_iterations(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
-    turn_note(&turn.end);
+    record_iteration_end(&turn.end);
     loop_drop_turn_end(&turn.end);
 }
 
 static void fetch_many_and_wait(const char *url_format)
 {
-    loop_call(loops_at(app.loops, 0), turn_watch, NULL);
+    loop_call(loops_at(app.loops, 0), start_watching_iterations, NULL);
     fetch.request.timeout_ms = 60 * 1000;
     begin_with(start_many_requests_on_loop, "GET", url_format, STR(""));
     for (int i = 0; i < TOGETHER; i++)
@@ -419,7 +419,7 @@ static curl_write_callback take_piece;
 static __typeof__(curl.easy_setopt) set_option;
 
 /* Simulates a write callback that takes 1 ms. */
-static size_t take_slowly(char *p, size_t size, size_t n, void *arg)
+static size_t write_callback_slowly(char *p, size_t size, size_t n, void *arg)
 {
     size_t taken = take_piece(p, size, n, arg);
 
@@ -438,7 +438,7 @@ static CURLcode set_option_slowly(CURL *easy, CURLoption option, ...)
     if (option == CURLOPT_WRITEFUNCTION) {
         take_piece = va_arg(values, curl_write_callback);
         va_end(values);
-        return set_option(easy, option, take_slowly);
+        return set_option(easy, option, write_callback_slowly);
     }
     void *value = va_arg(values, void *); /* or an integer of the same size */
     va_end(values);

@@ -146,7 +146,7 @@ static void files_are_sent_completely_and_in_request_order(void **state)
                   "GET /file?0 HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int i = 0; i < 200; i++)
         peer_expect(fd, 200, "abcdefghij");
-    app_turn_loops(20); /* lets the socket buffer fill up */
+    app_run_loop_iterations(20); /* lets the socket buffer fill up */
     struct peer_answer a = peer_read_answer(fd, false);
     assert_true(peer_has(&a, "\r\nContent-Type: image/png\r\n"));
     assert_int_equal(a.n, 3000000);
@@ -169,7 +169,7 @@ static void long_responses_are_sent_completely_and_in_request_order(void **state
     assert_true(peer_has(&a, "\r\nContent-Length: 3000000\r\n"));
     peer_send(fd, "GET /text?3000000 HTTP/1.1\r\nHost: x\r\n\r\n"
                   "GET /text?0 HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-    app_turn_loops(20); /* lets the socket buffer fill up */
+    app_run_loop_iterations(20); /* lets the socket buffer fill up */
     a = peer_read_answer(fd, false);
     assert_true(peer_has(&a, "\r\nVary: Accept-Encoding\r\n"));
     assert_int_equal(a.n, 3000000);
@@ -206,7 +206,7 @@ static void unread_responses_are_not_copied_per_client(void **state)
 
         assert_int_equal(recv(fds[i], &byte, 1, MSG_PEEK), 1);
     }
-    app_turn_loops(20); /* lets the socket buffers fill up */
+    app_run_loop_iterations(20); /* lets the socket buffers fill up */
     assert_true(answer_heap() < before + PEERS * MOST);
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);

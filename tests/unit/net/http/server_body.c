@@ -288,7 +288,7 @@ static void long_body_is_not_read_before_authorization(void **state)
     (void)state;
     send_body(fd, "/wait", 200 * 1024, 200 * 1024);
     app_wait_until(atomic_load(&app.held));
-    app_turn_loops(20);
+    app_run_loop_iterations(20);
     assert_true(stats().bytes_in - before < 130 * 1024); /* at most one read after the head */
     app_let_in();
     peer_expect(fd, 200, NULL);

@@ -83,7 +83,7 @@ static void pipelined_requests_are_not_buffered_without_limit(void **state)
     app_wait_until(atomic_load(&app.held));
     for (ssize_t n; sent < 600000 && (n = send(fd, all + sent, 600000 - sent, MSG_DONTWAIT)) > 0;)
         sent += (size_t)n;
-    app_turn_loops(20);
+    app_run_loop_iterations(20);
     assert_true(stats().bytes_in <= 64 * 1024 * 3);
     app_release();
     peer_expect(fd, 200, "held");
@@ -118,7 +118,7 @@ static void unread_responses_are_not_buffered_without_limit(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         peer_send(fd, "GET /size?200000 HTTP/1.1\r\nHost: x\r\n\r\n");
-    app_turn_loops(200);
+    app_run_loop_iterations(200);
     assert_true(stats().requests < 100);
     for (int i = 0; i < 100; i++) {
         struct peer_answer a = peer_read_answer(fd, false);

@@ -89,7 +89,7 @@ static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **st
     for (int round = 0; round < 2; round++) {
         wire_send_text(&w, "long");
         wire_send_frame(&w, 9, "still there", 11);
-        app_turn_loops(50);
+        app_run_loop_iterations(50);
         assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
         assert_int_equal(n, APP_LONG);
         for (size_t i = 0; i < APP_LONG; i++)
@@ -100,7 +100,7 @@ static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **st
     }
     /* Nothing else triggers the sending of the message after it. */
     wire_send_text(&w, "long");
-    app_turn_loops(50);
+    app_run_loop_iterations(50);
     assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
     wire_expect(&w, 1, "behind");
     wire_send_text(&w, "long");
@@ -465,7 +465,7 @@ static void sending_to_many_sockets_is_spread_over_iterations(void **state)
     larger = app_crowds[1].count > app_crowds[0].count;
     assert_true(app_crowds[larger].count >= APP_CROWD / 2);
     app_wait_until(app_crowds[larger].drained >= app_crowds[larger].count);
-    app_turn_loops(3);
+    app_run_loop_iterations(3);
     assert_in_range(app_crowds[larger].most, 1, 8);
     for (int i = 0; i < APP_CROWD; i++)
         close(w[i].fd);
@@ -484,7 +484,7 @@ static void messages_of_one_peer_are_spread_over_iterations(void **state)
     app_let_go();
     for (int i = 0; i < MESSAGES; i++)
         wire_expect(&w, 1, "slow");
-    assert_true(app_turns() >= MESSAGES / MESSAGES_A_TURN - 2);
+    assert_true(app_iterations() >= MESSAGES / MESSAGES_A_TURN - 2);
     wire_send_text(&w, "one");
     wire_expect(&w, 1, "one");
     close(w.fd);

@@ -317,7 +317,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *out)
 }
 
 /* Feeds a piece and replaces the reader by a new one whenever it is idle. */
-static bool feed_anew(struct ws_reader *r, struct str piece, struct buf *out)
+static bool feed_to_replaceable_reader(struct ws_reader *r, struct str piece, struct buf *out)
 {
     bool going = feed(r, piece, out);
 
@@ -335,10 +335,10 @@ static void check_reading_in_pieces(const struct reading *c, struct str bytes, s
 
     buf_init(&out, 4096);
     ws_reader_init(&r, c->max ? c->max : 1000);
-    bool going = feed_anew(&r, str_slice(bytes.p, first), &out);
+    bool going = feed_to_replaceable_reader(&r, str_slice(bytes.p, first), &out);
     for (size_t at = first; going && at < bytes.n; at += step)
-        going =
-            feed_anew(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
+        going = feed_to_replaceable_reader(
+            &r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
     if (!str_is(buf_str(&out), c->expect))
         fail_msg("%s: %.*s instead of %s (%zu, then %zu a piece)", c->name, STR_FMT(buf_str(&out)),
                  c->expect, first, step);

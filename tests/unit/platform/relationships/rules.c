@@ -156,14 +156,14 @@ static void only_seven_pairs_of_relationship_types_are_legal(void **state)
 
 /* --- random walks --------------------------------------------------------------------- */
 
-static struct bond turned(const struct bond *b)
+static struct bond swap_bond_sides(const struct bond *b)
 {
     return (struct bond){ .mine = b->theirs, .theirs = b->mine };
 }
 
 /* A removal event is for a row that existed, an addition event for one that exists. Only blocks
  * on the other side change without an event. */
-static void check_news(const struct side *before, const struct side_change *after)
+static void check_emitted_events(const struct side *before, const struct side_change *after)
 {
     bool there_before = before->type || before->ignored;
     bool there_after = after->type || after->ignored;
@@ -199,8 +199,8 @@ static void walk(int count, unsigned seed)
 
         if (relationship_decide(op, bond, &c))
             continue;
-        check_news(&bond->mine, &c.mine);
-        check_news(&bond->theirs, &c.theirs);
+        check_emitted_events(&bond->mine, &c.mine);
+        check_emitted_events(&bond->theirs, &c.theirs);
         assert_true(bond_is_legal(c.mine.type, c.theirs.type));
         /* Only the user who blocked removes the block. */
         if (bond->theirs.type == K)
@@ -209,7 +209,7 @@ static void walk(int count, unsigned seed)
         bond->mine.ignored = c.mine.ignored;
         bond->theirs.type = c.theirs.type;
         bond->theirs.ignored = c.theirs.ignored;
-        bonds[b][a] = turned(bond);
+        bonds[b][a] = swap_bond_sides(bond);
     }
 }
 

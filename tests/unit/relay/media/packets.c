@@ -150,8 +150,8 @@ static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 
 /* --- streams -------------------------------------------------------------------------- */
 
-static bool stream_takes(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
-                         unsigned content, struct rtp_admission *ret)
+static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
+                                 unsigned content, struct rtp_admission *ret)
 {
     char sealed[16];
     int n = snprintf(sealed, sizeof sealed, "%u", content);
@@ -175,7 +175,8 @@ static void restarted_rtp_tracks_continue_the_numbering(void **state)
     (void)state;
     for (unsigned track = 0; track < 30; track++) {
         for (unsigned i = 0; i < 300; i++) {
-            assert_true(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+            assert_true(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
             assert_true(!last || (a.number == last + 1 && a.newest));
             assert_true(!last || (int32_t)(a.timestamp - last_time) == 960);
             assert_int_equal(a.sequence, (uint16_t)a.number);
@@ -183,8 +184,9 @@ static void restarted_rtp_tracks_continue_the_numbering(void **state)
             last_time = a.timestamp;
         }
         for (unsigned i = 0; i < 300; i++) /* packets of earlier tracks are replays */
-            assert_false(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
-        assert_false(stream_takes(&s, 65500, 0, 0, &a));
+            assert_false(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+        assert_false(stream_admits_packet(&s, 65500, 0, 0, &a));
     }
     rtp_stream_clear(&s);
 }
@@ -196,13 +198,13 @@ static void rtp_track_restart_is_detected_without_its_first_packets(void **state
 
     (void)state;
     for (unsigned i = 0; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, i, &a));
     for (unsigned i = 3; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, 5000 + i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, 5000 + i, &a));
     /* A restart is not detected in the middle of a track, and missing packets of this track may
      * be late. */
-    assert_false(stream_takes(&s, 1, 960, 9998, &a));
-    assert_false(stream_takes(&s, 500, 500 * 960, 9999, &a));
+    assert_false(stream_admits_packet(&s, 1, 960, 9998, &a));
+    assert_false(stream_admits_packet(&s, 500, 500 * 960, 9999, &a));
     rtp_stream_clear(&s);
 }
 
@@ -213,11 +215,12 @@ static void rtp_sequence_that_jumps_back_continues_by_timestamp(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
+        assert_true(
+            stream_admits_packet(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_false(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_false(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     rtp_stream_clear(&s);
 }
 
@@ -230,11 +233,11 @@ static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
     (void)state;
     while (!rtp_stream_is_full(&s)) {
         for (unsigned i = 0; i < 300; i++)
-            stream_takes(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
+            stream_admits_packet(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
         tracks++;
     }
     assert_true(tracks >= 32);
-    assert_false(stream_takes(&s, 0, 0, 1000000, &a));
+    assert_false(stream_admits_packet(&s, 0, 0, 1000000, &a));
     rtp_stream_clear(&s);
 }
 

@@ -36,7 +36,7 @@ static void prefetch_counter_row(struct work *w, struct tx *tx)
 }
 
 /* Inserts the counter's value for the owner. */
-static enum err add_note(struct work *w, struct tx *tx)
+static enum err insert_counter_value(struct work *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -49,11 +49,11 @@ static enum err add_note(struct work *w, struct tx *tx)
 }
 
 /* Inserts a row and reads it. */
-static enum err add_and_look(struct work *w, struct tx *tx)
+static enum err insert_and_read(struct work *w, struct tx *tx)
 {
     struct rows r;
     bool found = false;
-    enum err e = add_note(w, tx);
+    enum err e = insert_counter_value(w, tx);
 
     if (!e)
         e = tx_one(tx, noted, BIND(v_id(w->owner)), &r, &found);
@@ -74,7 +74,7 @@ static struct test_work *adders_new(size_t count, sem_t *finished)
         ones[i].work.mode = STORE_APPEND;
         ones[i].work.owner = count - i; /* the group is sorted by owner */
         ones[i].work.prefetch = prefetch_counter_row;
-        ones[i].work.run = add_note;
+        ones[i].work.run = insert_counter_value;
         ones[i].work.committed = record_committed_work;
     }
     said.count = 0;
@@ -169,7 +169,7 @@ static void transaction_that_reads_its_own_write_runs_alone(void **state)
     struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
-    ones[2].work.run = add_and_look;
+    ones[2].work.run = insert_and_read;
     ones[5].work.run = add_now;
     struct store_stats before = group_stats(f);
     run_as_batch(f, ones, COUNT, &finished);
@@ -187,7 +187,7 @@ static struct {
 } parting;
 
 /* Occupies a connection until the first of the others runs alone. */
-static enum err keep_busy(struct work *w, struct tx *tx)
+static enum err occupy_connection(struct work *w, struct tx *tx)
 {
     (void)w, (void)tx;
     sem_post(&parting.began);
@@ -201,7 +201,7 @@ static enum err leave_and_meet(struct work *w, struct tx *tx)
     struct test_work *o = container_of(w, struct test_work, work);
 
     if (o->add++ == 1)
-        return add_and_look(w, tx);
+        return insert_and_read(w, tx);
     sem_post(&parting.go);
     atomic_fetch_add(&parting.met, 1);
     for (int left = 30000; atomic_load(&parting.met) < 2 && left; left--)
@@ -224,7 +224,7 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
     atomic_store(&parting.met, 0);
     ones[2].work.run = leave_and_meet;
     ones[5].work.run = leave_and_meet;
-    busy->work.run = keep_busy;
+    busy->work.run = occupy_connection;
     store_submit(f->store, &busy->work);
     wait_for(&parting.began);
     run_as_batch(f, ones, COUNT, &finished);
@@ -240,7 +240,7 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
 static enum err add_and_announce(struct work *w, struct tx *tx)
 {
     tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
-    return add_note(w, tx);
+    return insert_counter_value(w, tx);
 }
 
 /* Each transaction with events has a log position; one without events has none. */
@@ -319,7 +319,7 @@ static enum err add_and_be_ended(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
 
     if (!e)
-        e = add_note(w, tx);
+        e = insert_counter_value(w, tx);
     if (e || !ended_on)
         return e;
     snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));

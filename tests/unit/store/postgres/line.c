@@ -21,7 +21,7 @@ static struct {
 
 static _Thread_local bool holds_next;
 
-static int send_and_look(PGconn *c, const char *sql)
+static int send_and_detect_commit(PGconn *c, const char *sql)
 {
     if (strcmp(sql, "commit") == 0 && atomic_exchange(&held.first, false))
         holds_next = true;
@@ -46,7 +46,7 @@ static void replace_libpq_functions(void)
     if (!libpq_load())
         return;
     held.real = pq;
-    pq.sendQuery = send_and_look;
+    pq.sendQuery = send_and_detect_commit;
     pq.getResult = get_and_hold;
     sem_init(&held.answered, 0, 0);
     sem_init(&held.go, 0, 0);
@@ -152,7 +152,7 @@ static struct {
     _Atomic unsigned count;
 } voided;
 
-static void hear_voided(void *arg, int64_t position)
+static void record_aborted_position(void *arg, int64_t position)
 {
     (void)arg;
     voided.positions[voided.count++] = position;
@@ -177,7 +177,7 @@ static void position_of_a_failed_transaction_is_reported_as_aborted(void **state
     f->options.workers = 1;
     no_error(store_open(&f->options, &f->store));
     voided.count = 0;
-    store_hear_voids(f->store, hear_voided, NULL);
+    store_hear_voids(f->store, record_aborted_position, NULL);
     no_error(store_run(f->store, STORE_WRITE, NULL, log_something, NULL));
     for (unsigned i = 0; i < 2; i++) {
         test_postgres_do(f->postgres, refusals[i]);

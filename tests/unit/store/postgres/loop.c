@@ -42,7 +42,7 @@ static void reads_of_one_iteration_share_a_round_trip(void **state)
 }
 
 /* Another transaction writes between the two queries, which the read must not see. */
-static enum err ask_while_another_writes(struct work *w, struct tx *tx)
+static enum err query_while_another_writes(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -65,7 +65,7 @@ static void read_with_two_queries_sees_one_snapshot(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "twice", .run = ask_while_another_writes };
+    struct batch b = { .f = f, .name = "twice", .run = query_while_another_writes };
 
     for (int seen = 0; seen < 3; seen += b.reads[0].on_loop) {
         int64_t n = store_number(f->store, "select n from counter");
@@ -99,7 +99,7 @@ static void read_with_more_queries_than_predicted_completes(void **state)
 }
 
 /* The second query uses the id that the first query returned. */
-static enum err ask_twice_by_id(struct work *w, struct tx *tx)
+static enum err query_twice_by_id(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct value id = v_id(a->batch->id);
@@ -132,7 +132,7 @@ static void second_query_is_prefetched_once_it_was_learned(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "later", .questions = 2, .run = ask_twice_by_id };
+    struct batch b = { .f = f, .name = "later", .questions = 2, .run = query_twice_by_id };
     uint64_t before;
 
     b.id = 12345678901;
@@ -175,7 +175,7 @@ static void loop_reads_continue_after_their_connection_ended(void **state)
 }
 
 /* One of the reads has an invalid query: it fails, and the others complete. */
-static enum err ask_nonsense(struct work *w, struct tx *tx)
+static enum err query_invalid_sql(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -191,7 +191,7 @@ static void failed_loop_read_does_not_fail_others_of_its_batch(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "nonsense", .questions = 1, .run = ask_nonsense };
+    struct batch b = { .f = f, .name = "nonsense", .questions = 1, .run = query_invalid_sql };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 3);
@@ -208,7 +208,7 @@ static void queries_that_failed_are_no_longer_sent_from_loops(void **state)
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "fine", .questions = 1 },
-                 b = { .f = f, .name = "failing", .questions = 1, .run = ask_nonsense };
+                 b = { .f = f, .name = "failing", .questions = 1, .run = query_invalid_sql };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 2);
@@ -221,7 +221,7 @@ static void queries_that_failed_are_no_longer_sent_from_loops(void **state)
 }
 
 /* Slow only on a loop's connection. */
-static enum err ask_slowly(struct work *w, struct tx *tx)
+static enum err query_slowly(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -236,7 +236,7 @@ static void slow_loop_read_does_not_block_others(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "slow", .questions = 1, .run = ask_slowly };
+    struct batch b = { .f = f, .name = "slow", .questions = 1, .run = query_slowly };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 3);
@@ -275,7 +275,7 @@ static void reads_declared_long_do_not_run_on_a_loop(void **state)
 }
 
 /* Takes milliseconds of processor time after the result arrived. */
-static enum err ask_and_compute(struct work *w, struct tx *tx)
+static enum err query_and_compute(struct work *w, struct tx *tx)
 {
     enum err e = ask_some(w, tx);
     struct timespec began, now;
@@ -295,7 +295,7 @@ static void cpu_heavy_reads_do_not_share_a_loop_iteration(void **state)
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "few", .questions = 1 },
-                 b = { .f = f, .name = "heavy", .questions = 1, .run = ask_and_compute };
+                 b = { .f = f, .name = "heavy", .questions = 1, .run = query_and_compute };
     int on_loop = 0;
 
     batch_ask_on_loop(&few, loops, 1);
@@ -353,7 +353,7 @@ static void measured_reads_stay_on_the_loop_while_their_time_lasts(void **state)
 enum { STATEMENTS = 600 };
 static char many_sql[STATEMENTS][40];
 
-static enum err ask_one_of_many(struct work *w, struct tx *tx)
+static enum err query_one_of_many(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -386,7 +386,7 @@ static void loop_connection_evicts_old_prepared_statements(void **state)
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "few", .questions = 1 },
-                 b = { .f = f, .name = "many", .run = ask_one_of_many },
+                 b = { .f = f, .name = "many", .run = query_one_of_many },
                  count = { .f = f, .name = "count", .run = count_prepared };
 
     batch_ask_on_loop(&few, loops, 1);

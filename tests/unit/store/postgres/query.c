@@ -29,7 +29,7 @@ static uint64_t ways_of(struct fixture *f)
     return stats.round_trips;
 }
 
-static enum err ask_and_write(struct tx *tx, void *arg)
+static enum err query_and_write(struct tx *tx, void *arg)
 {
     static const char first[] = "select n from counter", second[] = "select n + 1 from counter",
                       third[] = "select n + 2 from counter",
@@ -61,7 +61,7 @@ static void independent_queries_share_a_round_trip(void **state)
     do {
         assert_in_range(++tries, 1, TRIES);
         before = ways_of(f);
-        no_error(store_run(f->store, STORE_WRITE, NULL, ask_and_write, NULL));
+        no_error(store_run(f->store, STORE_WRITE, NULL, query_and_write, NULL));
     } while (ways_of(f) - before != 2);
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
 }
@@ -73,7 +73,7 @@ static struct {
     int64_t first, last;
 } sometimes;
 
-static enum err ask_sometimes(struct work *w, struct tx *tx)
+static enum err run_variable_queries(struct work *w, struct tx *tx)
 {
     static const char first[] = "select n from counter", then[] = "select n + $1 from counter";
     struct rows r;
@@ -102,7 +102,7 @@ static void run_named_read(struct fixture *f, const char *name, bool again, int 
     one->work.mode = STORE_READ;
     one->work.name = name;
     one->work.again = again;
-    one->work.run = ask_sometimes;
+    one->work.run = run_variable_queries;
     store_submit(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, OK);

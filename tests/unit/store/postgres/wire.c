@@ -67,7 +67,7 @@ static void worker_reads_all_of_a_long_tls_record(void **state)
     leave_wire(f, wire);
 }
 
-static enum err ask_long(struct work *w, struct tx *tx)
+static enum err query_long_rows(struct work *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
 
@@ -94,7 +94,7 @@ static void loop_reads_all_of_a_long_tls_record(void **state)
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct silence *wire = silence_new_tls(f->postgres);
-    struct batch b = { .f = f, .name = "long records", .run = ask_long };
+    struct batch b = { .f = f, .name = "long records", .run = query_long_rows };
     int tries = 0;
 
     go_by(f, wire);

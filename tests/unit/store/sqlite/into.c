@@ -37,7 +37,7 @@ static void copy_all(sqlite3 *from, sqlite3 *to)
     assert_int_equal(sqlite3_backup_finish(b), SQLITE_OK);
 }
 
-static int64_t database_ask(const char *path, const char *sql)
+static int64_t database_query_number(const char *path, const char *sql)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *stmt = NULL;
@@ -90,10 +90,11 @@ static void database_is_copied_into_the_middle_of_a_file(void **state)
     assert_int_equal(st.st_size, BASE + size);
     close(fd);
     cut_out(file, BASE, size, back);
-    assert_int_equal(database_ask(back, "pragma page_count") * 4096, size);
-    assert_int_equal(database_ask(back, "select count(*) from t where length(b) = 3000"), ROWS);
-    assert_int_equal(database_ask(back, "select count(*) from pragma_integrity_check() "
-                                        "where integrity_check = 'ok'"),
+    assert_int_equal(database_query_number(back, "pragma page_count") * 4096, size);
+    assert_int_equal(database_query_number(back, "select count(*) from t where length(b) = 3000"),
+                     ROWS);
+    assert_int_equal(database_query_number(back, "select count(*) from pragma_integrity_check() "
+                                                 "where integrity_check = 'ok'"),
                      1);
     snprintf(file, sizeof file, "rm -r %s", folder);
     assert_int_equal(system(file), 0);

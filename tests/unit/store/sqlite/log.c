@@ -120,7 +120,7 @@ static void writer_does_not_wait_for_a_backup_that_holds_the_log(void **state)
 
 static struct store *turning;
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     store_turn_end(turning, l);
@@ -153,7 +153,7 @@ static void idle_loop_does_not_prevent_a_log_restart(void **state)
     struct test_work *one = test_works_new(1, &finished);
 
     turning = f->store;
-    struct loops *loops = loops_start(1, end_turn, NULL);
+    struct loops *loops = loops_start(1, end_iteration, NULL);
     loop_call(loops_at(loops, 0), submit_read_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);

@@ -20,7 +20,7 @@
 static struct store *asked;
 static struct loops *loops;
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     store_turn_end(asked, l);
@@ -36,7 +36,7 @@ struct question {
 };
 static struct question *now;
 
-static void note_row(struct question *q, const struct rows *r)
+static void append_row_text(struct question *q, const struct rows *r)
 {
     size_t n = strlen(q->answer);
 
@@ -56,12 +56,12 @@ static enum err run_question(struct work *w, struct tx *tx)
     if (!now->all) {
         no_error(tx_one(tx, test_sql(now->sql), now->values, now->count, &r, &found));
         if (found)
-            note_row(now, &r);
+            append_row_text(now, &r);
         return OK;
     }
     no_error(tx_query(tx, test_sql(now->sql), now->values, now->count, &r));
     while (rows_next(&r))
-        note_row(now, &r);
+        append_row_text(now, &r);
     return rows_end(&r);
 }
 
@@ -81,7 +81,7 @@ static uint64_t given(void)
 }
 
 /* Runs the query; returns true if the result came from the cache. */
-static bool ask(struct question *q)
+static bool run_cached_query(struct question *q)
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
@@ -100,17 +100,17 @@ static bool ask(struct question *q)
 static void query_until_cached(struct question *q)
 {
     for (int i = 0; i < 2; i++)
-        ask(q);
-    assert_true(ask(q));
+        run_cached_query(q);
+    assert_true(run_cached_query(q));
 }
 
-static int begin_asking(void **state)
+static int open_query_test(void **state)
 {
     int failed = fixture_open(state);
     struct fixture *f = *state;
 
     asked = f->store;
-    loops = loops_start(1, end_turn, NULL);
+    loops = loops_start(1, end_iteration, NULL);
     no_error(store_do(asked, "create table guild_like (id integer primary key, name text, seen "
                              "integer not null default 0)"));
     no_error(store_do(
@@ -125,13 +125,13 @@ static int begin_asking(void **state)
     return failed;
 }
 
-static int end_asking(void **state)
+static int close_query_test(void **state)
 {
     loops_stop(loops);
     return fixture_close(state);
 }
 
-#define asking_test(f) cmocka_unit_test_setup_teardown(f, begin_asking, end_asking)
+#define asking_test(f) cmocka_unit_test_setup_teardown(f, open_query_test, close_query_test)
 
 static void change(const char *sql)
 {
@@ -160,11 +160,11 @@ static void repeated_query_is_answered_from_the_cache(void **state)
     struct question q = name_of(1), other = name_of(2), parts = parts_of(1), none = name_of(3);
 
     (void)state;
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "one;");
     query_until_cached(&q);
     assert_string_equal(q.answer, "one;");
-    assert_false(ask(&other));
+    assert_false(run_cached_query(&other));
     assert_string_equal(other.answer, "two;");
     query_until_cached(&parts);
     assert_string_equal(parts.answer, "10;11;");
@@ -179,14 +179,14 @@ static void change_of_a_read_column_invalidates_the_cached_query(void **state)
     (void)state;
     query_until_cached(&q);
     change("update guild_like set name = 'another' where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "another;");
     query_until_cached(&q);
     change("insert into guild_like (id, name) values (4, 'four')");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     query_until_cached(&q);
     change("delete from guild_like where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
 }
 
@@ -197,9 +197,9 @@ static void change_of_other_columns_keeps_the_cached_query(void **state)
     (void)state;
     query_until_cached(&q);
     change("update guild_like set seen = 5 where id = 1");
-    assert_true(ask(&q));
+    assert_true(run_cached_query(&q));
     change("insert into part_like values (1, 12)");
-    assert_true(ask(&q));
+    assert_true(run_cached_query(&q));
     assert_string_equal(q.answer, "one;");
 }
 
@@ -213,11 +213,11 @@ static void cascades_and_triggers_invalidate_cached_queries(void **state)
     query_until_cached(&notes);
     assert_string_equal(notes.answer, "0;");
     change("update guild_like set seen = 6 where id = 2");
-    assert_true(ask(&parts));
-    assert_false(ask(&notes));
+    assert_true(run_cached_query(&parts));
+    assert_false(run_cached_query(&notes));
     assert_string_equal(notes.answer, "1;");
     change("delete from guild_like where id = 1");
-    assert_false(ask(&parts));
+    assert_false(run_cached_query(&parts));
     assert_string_equal(parts.answer, "");
 }
 
@@ -234,11 +234,11 @@ static void schema_changes_invalidate_cached_queries(void **state)
     query_until_cached(&q);
     assert_string_equal(q.answer, "two;");
     change(rename);
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "renamed 2;");
     query_until_cached(&q);
     change(rename);
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "renamed 3;");
 }
 
@@ -256,12 +256,12 @@ static void rolled_back_changes_are_not_cached(void **state)
     (void)state;
     query_until_cached(&q);
     store_run(asked, STORE_WRITE, NULL, rename_in_vain, NULL);
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "one;");
-    ask(&q);
-    ask(&q);
+    run_cached_query(&q);
+    run_cached_query(&q);
     change("update guild_like set name = 'late' where id = 1");
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "late;");
 }
 
@@ -276,11 +276,11 @@ static void changes_of_tables_behind_a_view_invalidate_the_query(void **state)
     query_until_cached(&q);
     assert_string_equal(q.answer, "one;");
     change("update guild_like set name = 'other' where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "other;");
     query_until_cached(&q);
     change("update guild_like set seen = 1 where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
 }
 
@@ -293,14 +293,14 @@ static void replaced_rows_invalidate_cached_queries(void **state)
     query_until_cached(&name);
     query_until_cached(&parts);
     change("insert or replace into guild_like (id, name) values (1, 'replaced')");
-    assert_false(ask(&name));
+    assert_false(run_cached_query(&name));
     assert_string_equal(name.answer, "replaced;");
-    assert_false(ask(&parts));
+    assert_false(run_cached_query(&parts));
     assert_string_equal(parts.answer, "");
     query_until_cached(&name);
     change("insert into guild_like (id, name) values (1, 'changed') on conflict (id) do update set "
            "name = excluded.name");
-    assert_false(ask(&name));
+    assert_false(run_cached_query(&name));
     assert_string_equal(name.answer, "changed;");
 }
 
@@ -317,11 +317,11 @@ static void on_delete_set_null_invalidates_cached_queries(void **state)
     assert_string_equal(q.answer, "1;");
     change("delete from part_like where guild_id = 1");
     change("update guild_like set id = 5 where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "5;");
     query_until_cached(&q);
     change("delete from guild_like where id = 5");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "0;");
 }
 
@@ -337,7 +337,7 @@ static void changes_of_a_full_text_index_invalidate_cached_queries(void **state)
 
     (void)state;
     change("create virtual table word_like using fts5 (words)");
-    ask(&first);
+    run_cached_query(&first);
     for (int i = 0; i < 2; i++) {
         change("insert into word_like (rowid, words) values (1, 'a word'), (2, 'two')");
         change("update word_like set words = 'a word again' where rowid = 1");
@@ -345,17 +345,18 @@ static void changes_of_a_full_text_index_invalidate_cached_queries(void **state)
         query_until_cached(&q);
         assert_string_equal(q.answer, "1;");
         change("update word_like set words = 'another' where rowid = 1");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
         query_until_cached(&q);
         change("insert into word_like (rowid, words) values (3, 'the word')");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "3;");
         query_until_cached(&q);
         change("delete from word_like where rowid in (1, 3)");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
-        assert_true(ask(&q)); /* a hit, so that the next result is cached immediately */
+        assert_true(
+            run_cached_query(&q)); /* a hit, so that the next result is cached immediately */
     }
 }
 
@@ -467,9 +468,9 @@ static void query_cache_distinguishes_parameter_values(void **state)
     both.values[0] = v_text(STR("one"));
     both.all = true;
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(ask(&text), i >= 2);
-        assert_int_equal(ask(&number), i >= 2);
-        assert_int_equal(ask(&both), i >= 2);
+        assert_int_equal(run_cached_query(&text), i >= 2);
+        assert_int_equal(run_cached_query(&number), i >= 2);
+        assert_int_equal(run_cached_query(&both), i >= 2);
         assert_string_equal(text.answer, "1;");
         assert_string_equal(number.answer, "2;");
         assert_string_equal(both.answer, "1;2;");
@@ -487,10 +488,10 @@ static void random_time_and_pragma_queries_are_not_cached(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        assert_false(ask(&q));
-        assert_false(ask(&now_is));
-        assert_false(ask(&bytes));
-        assert_false(ask(&run));
+        assert_false(run_cached_query(&q));
+        assert_false(run_cached_query(&now_is));
+        assert_false(run_cached_query(&bytes));
+        assert_false(run_cached_query(&run));
     }
 }
 
@@ -500,16 +501,17 @@ static void frequently_invalidated_queries_are_cached_less_often(void **state)
     struct question q = name_of(1);
 
     (void)state;
-    ask(&q);
-    ask(&q); /* cached from here on */
+    run_cached_query(&q);
+    run_cached_query(&q); /* cached from here on */
     change("update guild_like set name = 'a' where id = 1");
     for (int i = 0; i < 3; i++)
-        assert_false(ask(&q)); /* two misses, and the one that caches the result again */
-    assert_true(ask(&q));
+        assert_false(
+            run_cached_query(&q)); /* two misses, and the one that caches the result again */
+    assert_true(run_cached_query(&q));
     assert_string_equal(q.answer, "a;");
     change("update guild_like set name = 'b' where id = 1");
-    assert_false(ask(&q));
-    assert_true(ask(&q)); /* after a hit the result is cached immediately */
+    assert_false(run_cached_query(&q));
+    assert_true(run_cached_query(&q)); /* after a hit the result is cached immediately */
     assert_string_equal(q.answer, "b;");
 }
 

@@ -27,7 +27,7 @@ static struct str read_all(const char *path)
 }
 
 /* Writes the backup truncated at `at`, or with a changed byte there. */
-static void write_bent(const char *path, struct str all, size_t at, bool cut)
+static void write_damaged_copy(const char *path, struct str all, size_t at, bool cut)
 {
     FILE *file = fopen(path, "wb");
 
@@ -99,9 +99,9 @@ static void damaged_backup_is_detected(void **state)
     no_error(save(f->store, path, &report));
     all = read_all(path);
     for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 9973) {
-        write_bent(bent, all, i, true);
+        write_damaged_copy(bent, all, i, true);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
-        write_bent(bent, all, i, false);
+        write_damaged_copy(bent, all, i, false);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
     }
     free((char *)all.p);

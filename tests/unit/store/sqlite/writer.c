@@ -43,7 +43,7 @@ static enum err count_and_add(struct work *w, struct tx *tx)
     return add_to_counter(w, tx);
 }
 
-static enum err look_and_refuse(struct work *w, struct tx *tx)
+static enum err read_and_refuse(struct work *w, struct tx *tx)
 {
     struct rows row;
     bool found;
@@ -62,7 +62,7 @@ static void transaction_refused_before_writing_does_not_restart_its_batch(void *
 
     counter_make(f);
     for (size_t i = 0; i < 5; i++)
-        ones[i].work.run = i % 2 ? look_and_refuse : count_and_add;
+        ones[i].work.run = i % 2 ? read_and_refuse : count_and_add;
     times_run = 0;
     run_as_batch(f, ones, 5, &finished);
     for (size_t i = 0; i < 5; i++)

@@ -206,7 +206,7 @@ struct kept_scene {
     bool whole, was_lost;
 };
 
-static void scene_hear(struct kept_scene *s, bool is_lost)
+static void scene_deliver_message(struct kept_scene *s, bool is_lost)
 {
     struct replica_reply reply = { 0 };
     struct buf message;
@@ -305,13 +305,13 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         while (s->m.seq < LONGEST - 2) {
             scene_step(s, number);
             number += 1 + (uint64_t)(rand() % 3);
-            scene_hear(s, rand() % 10 == 0);
+            scene_deliver_message(s, rand() % 10 == 0);
             known += scene_check(s, arena);
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
         replication_write_end(&s->out, NUMBER);
-        scene_hear(s, false);
+        scene_deliver_message(s, false);
         assert_int_equal(replica_count(s->keeper), 0);
         buf_clear(&s->out);
         replica_free(s->keeper);
@@ -338,7 +338,7 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
         remember(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
-        scene_hear(&s, false);
+        scene_deliver_message(&s, false);
     }
     assert_int_equal(replica_count(s.keeper), 1);
     replica_write_question(&question, SENDER, NUMBER, 30, 9);
@@ -389,8 +389,8 @@ static void replica_receive_message(struct replica *k, struct buf *b, struct rep
         buf_clear(&reply.bytes);
 }
 
-static void hear_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
-                      const struct journal_slot *slot)
+static void replica_receive_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
+                                 const struct journal_slot *slot)
 {
     struct buf b = begin_message(hub, message);
 
@@ -398,7 +398,7 @@ static void hear_slot(struct replica *k, unsigned hub, uint64_t message, uint64_
     replica_receive_message(k, &b, NULL);
 }
 
-static struct replica_reply ask_for(struct replica *k, uint64_t seq)
+static struct replica_reply request_from_replica(struct replica *k, uint64_t seq)
 {
     struct replica_reply reply;
     struct buf b;
@@ -417,11 +417,11 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     struct journal_slot slot = { .first = 10, .seq = 10, .hub = 0, .errands = 1 };
     struct journal_entry entry;
 
-    hear_slot(k, 0, 1, NUMBER, &slot);
+    replica_receive_slot(k, 0, 1, NUMBER, &slot);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), JOURNAL_SHORT);
-    struct replica_reply reply = ask_for(k, 10);
+    struct replica_reply reply = request_from_replica(k, 10);
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
     struct replica_reply heard;
@@ -432,11 +432,11 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     buf_clear(&heard.bytes);
     slot.errands = 0; /* another replica has a usable copy */
     slot.seq = slot.first = 11;
-    hear_slot(another, 0, 1, NUMBER, &slot);
-    reply = ask_for(another, 11);
+    replica_receive_slot(another, 0, 1, NUMBER, &slot);
+    reply = request_from_replica(another, 11);
     replica_receive_message(asker, &reply.bytes, NULL);
     assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
-    reply = ask_for(k, 11); /* a short reply does not replace the copy */
+    reply = request_from_replica(k, 11); /* a short reply does not replace the copy */
     replica_receive_message(asker, &reply.bytes, &heard);
     assert_int_equal(heard.number, 0);
     buf_clear(&heard.bytes);
@@ -456,11 +456,11 @@ static void overtaken_replica_update_is_ignored(void **state)
     struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .hub = 1 };
     struct journal_entry entry;
 
-    hear_slot(k, 1, 1, NUMBER, &late);
-    hear_slot(k, 0, 1, NUMBER, &early);
+    replica_receive_slot(k, 1, 1, NUMBER, &late);
+    replica_receive_slot(k, 0, 1, NUMBER, &early);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
     early.first = 5; /* the session returned and its journal began again */
-    hear_slot(k, 0, 2, NUMBER, &early);
+    replica_receive_slot(k, 0, 2, NUMBER, &early);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_SHORT);
     assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
@@ -474,7 +474,7 @@ static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
-        hear_slot(k, 0, number, number, &slot);
+        replica_receive_slot(k, 0, number, number, &slot);
     replica_prune(k, 0);
     assert_int_equal(replica_count(k), 3000);
     replica_prune(k, INT64_C(1) << 50);
@@ -510,7 +510,7 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     replica_free(k);
 }
 
-static void say_here(struct replica *k, uint32_t identity, bool is_ours)
+static void replica_announce_node(struct replica *k, uint32_t identity, bool is_ours)
 {
     struct buf b;
 
@@ -528,12 +528,12 @@ static void only_announced_nodes_are_chosen_as_replicas(void **state)
     const uint32_t all[] = { 2, 5, 7, 9 };
 
     assert_int_equal(replica_choose(k, 5, all, 4), 0);
-    say_here(k, 5, true);
-    say_here(k, 7, false); /* of another version */
+    replica_announce_node(k, 5, true);
+    replica_announce_node(k, 7, false); /* of another version */
     assert_int_equal(replica_choose(k, 5, all, 4), 0);
-    say_here(k, 2, true);
+    replica_announce_node(k, 2, true);
     assert_int_equal(replica_choose(k, 5, all, 4), 2);
-    say_here(k, 9, true);
+    replica_announce_node(k, 9, true);
     assert_int_equal(replica_choose(k, 5, all, 4), 9);
     assert_int_equal(replica_choose(k, 5, all, 3), 2);
     assert_int_equal(replica_choose(k, 5, all, 4),

@@ -53,7 +53,7 @@ static const char NODES_POSTGRES[] =
     "(2, 2, 3, '', now(), now(), 0, 0, 0, '', '', '')";
 
 /* Node 1 is alive, nodes 2 and 3 are dead, and one session is suspended. */
-static void make_homes(struct fixture *f)
+static void insert_session_owners(struct fixture *f)
 {
     assert_int_equal(store_do(f->store, f->postgres ? NODES_POSTGRES : NODES), OK);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
@@ -68,7 +68,7 @@ static void rows_of_long_dead_nodes_are_deleted_and_no_others(void **state)
 {
     struct fixture *f = *state;
 
-    make_homes(f);
+    insert_session_owners(f);
     tidy_at(f, 0, 0, 3);
     tidy_at(f, 0, PATIENCE_MS - 1, 3);
     assert_int_equal(count_of(f, 2), 1);
@@ -86,7 +86,7 @@ static void returning_node_restarts_the_waiting_time(void **state)
 {
     struct fixture *f = *state;
 
-    make_homes(f);
+    insert_session_owners(f);
     tidy_at(f, 0, 0, 0);
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 2"), OK);
     tidy_at(f, 0, 1000, 0);
