@@ -24,7 +24,7 @@ static struct http *open_all(const struct options *o)
         http_send(&all[i]);
         struct answer a = http_wait(&all[i]);
         if (a.status >= 400)
-            die("'%s' answered %d", o->path, a.status);
+            die("'%s' returned status %d", o->path, a.status);
         buf_clear(&all[i].out);
         buf_clear(&all[i].in);
     }

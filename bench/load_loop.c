@@ -342,7 +342,7 @@ static void register_answered(struct run *r, struct client *c, const struct answ
 
     (void)r, (void)c;
     if ((a->status != 200 && a->status != 201) || !at)
-        die("register answered %d: %.*s", a->status, STR_FMT(a->body));
+        die("register returned status %d: %.*s", a->status, STR_FMT(a->body));
     struct str rest = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
     str_cut(&rest, '"');
     struct str token = str_cut(&rest, '"');

@@ -134,7 +134,7 @@ static void poster_readable(struct source *s)
     if (!http_receive(&p->http, &a))
         return;
     if (a.status != 204)
-        die("the callback was answered %d: %.*s", a.status, STR_FMT(a.body));
+        die("the callback got status %d: %.*s", a.status, STR_FMT(a.body));
     p->busy = false;
 }
 
@@ -155,7 +155,7 @@ static void on_bot_event(struct str text)
     if (!memmem(text.p, text.n, "\"t\":\"INTERACTION_CREATE\"", 24))
         return;
     if (!id.p || !token.p)
-        die("the bot does not understand: %.*s", STR_FMT(text));
+        die("the bot cannot parse the event: %.*s", STR_FMT(text));
     struct poster *p = free_poster();
     snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_FMT(id),
              STR_FMT(token));
@@ -176,7 +176,7 @@ static void on_user_event(struct str text)
         return;
     if (!str_to_u64(lane, &i) || i >= w.lane_count || !str_to_u64(nonce, &number) ||
         number != w.lanes[i].number || !w.lanes[i].waiting)
-        die("a message came that nobody waits for: %.*s", STR_FMT(text));
+        die("an unexpected message arrived: %.*s", STR_FMT(text));
     int64_t took = clock_mono() - w.lanes[i].began;
     if (w.done >= MAX_SAMPLES)
         die("more than %d rounds in one run", MAX_SAMPLES);
@@ -276,7 +276,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
-        die("the handshake was answered %.12s", s->in.p);
+        die("the handshake got %.12s", s->in.p);
     buf_drop(&s->in, (size_t)(end + 4 - s->in.p));
     await_message(s, "\"op\":10");
     identify(s, token);

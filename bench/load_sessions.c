@@ -145,7 +145,7 @@ static SSL *secure(struct sessions *w, int fd)
 
     SSL_set_fd(ssl, fd);
     if (SSL_connect(ssl) != 1)
-        die("no TLS with the server");
+        die("the TLS handshake with the server failed");
     return ssl;
 }
 
@@ -178,7 +178,7 @@ static void await_handshake(struct sessions *w, struct session *s)
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(w, s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
-        die("the handshake was answered %.12s", s->in.p);
+        die("the handshake got %.12s", s->in.p);
     size_t head = (size_t)(end + 4 - s->in.p);
     s->in.n -= head;
     memmove(s->in.p, s->in.p + head, s->in.n);
@@ -283,7 +283,7 @@ static void send_voice_state(struct sessions *w, size_t i, bool join)
     char text[256], guild[32], channel[32];
 
     if (!place || sscanf(place, "%31s %31s", guild, channel) != 2)
-        die("a token without guild and channel");
+        die("a token has no guild and channel");
     int n =
         snprintf(text, sizeof text, "{\"op\":4,\"d\":{\"guild_id\":\"%s\",\"channel_id\":%s%s%s}}",
                  guild, join ? "\"" : "", join ? channel : "null", join ? "\"" : "");
@@ -320,7 +320,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
     }
     while (all < times * w->count) {
         if (poll(fds, w->count, WAIT_S * 1000) <= 0)
-            die("voice is not answered");
+            die("a voice state update is missing");
         for (size_t i = 0; i < w->count; i++) {
             if (!fds[i].revents)
                 continue;
@@ -385,7 +385,7 @@ static uint64_t post(struct sessions *w, uint64_t times)
         http_send(&w->poster);
         struct answer a = http_wait(&w->poster);
         if (a.status >= 300)
-            die("the POST was answered %d: %.*s", a.status, STR_FMT(a.body));
+            die("the POST got status %d: %.*s", a.status, STR_FMT(a.body));
         /* The last session first: a reader that waits at every socket would make the server wake
          * it ten thousand times, unlike remote clients. */
         for (size_t i = w->count; i--;)
@@ -416,7 +416,7 @@ static void obey(struct sessions *w)
         else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
             done = hear(w, (uint64_t)amount);
         else
-            die("what is '%s'?", line);
+            die("unknown command '%s'", line);
         printf("{\"messages\":%llu,\"bytes\":%llu}\n", (unsigned long long)done,
                (unsigned long long)(w->bytes - before));
         fflush(stdout);

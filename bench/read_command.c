@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     }
     for (long i = atol(argv[3]); i > 0; i--) {
         if (decodes ? !decode(n) : strlen(where) != n) {
-            fprintf(stderr, "read_command: the body is not what it should be\n");
+            fprintf(stderr, "read_command: the body is not a valid command\n");
             return 1;
         }
     }

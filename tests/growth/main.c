@@ -163,7 +163,7 @@ static void send_measured_request(struct crowd *c, const struct question *q)
     struct answer a = send_request(who, q->method, crowd_text(c, q->path), body);
 
     if (a.status < 200 || a.status > 299)
-        fail_test(__FILE__, __LINE__, "%s: %s answered %d: %.*s", q->name, a.call, a.status,
+        fail_test(__FILE__, __LINE__, "%s: %s got status %d: %.*s", q->name, a.call, a.status,
                   STR_FMT(a.body));
 }
 

@@ -167,7 +167,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
             break;
         client_hang_up(c);
         if (fresh)
-            fail_test(__FILE__, __LINE__, "%s: no answer", a.call);
+            fail_test(__FILE__, __LINE__, "%s: no response", a.call);
         fresh = true;
     }
     buf_clear(&out);

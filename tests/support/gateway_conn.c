@@ -180,7 +180,7 @@ static const struct dom *understand(struct gateway_conn *g, struct str payload)
     if (!decode(g, payload, &plain))
         fail_test(__FILE__, __LINE__, "a message of %zu bytes cannot be unpacked", payload.n);
     if (g->etf && !etf_to_json(buf_str(&plain), &json))
-        fail_test(__FILE__, __LINE__, "a message is not a term");
+        fail_test(__FILE__, __LINE__, "a message is not valid ETF");
     struct str text = str_dup(a, buf_str(g->etf ? &json : &plain));
     buf_clear(&plain);
     buf_clear(&json);
@@ -298,7 +298,7 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
             return g;
         }
         if (!receive(g, PATIENCE_MS))
-            fail_test(__FILE__, __LINE__, "the gateway does not answer");
+            fail_test(__FILE__, __LINE__, "the gateway does not respond");
     }
 }
 
@@ -500,14 +500,14 @@ static const struct dom *read_or_fail(const char *file, int line, struct gateway
 
     if (!d)
         fail_test(file, line, "%s: %s, not %s (%d)", g->client->name,
-                  g->close_code ? "closed" : "nothing came", what, g->close_code);
+                  g->close_code ? "closed" : "nothing received", what, g->close_code);
     return d;
 }
 
 void conn_count(struct gateway_conn *g, const struct dom *message)
 {
     if (number_at(message, "s") != (long)g->seq + 1)
-        fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
+        fail_test(__FILE__, __LINE__, "sequence number %ld after %ld", number_at(message, "s"),
                   (long)g->seq);
     g->seq++;
 }
@@ -535,10 +535,10 @@ const struct dom *expect_dispatch_of(const char *file, int line, struct gateway_
     struct str where;
 
     if (number_at(m, "op") != 0 || !t || !str_is(t->text, event))
-        fail_test(file, line, "%s was told op %ld %.*s, not %s", g->client->name,
+        fail_test(file, line, "%s got opcode %ld %.*s, expected %s", g->client->name,
                   number_at(m, "op"), t ? (int)t->text.n : 0, t ? t->text.p : "", event);
     if (number_at(m, "s") != (long)g->seq + 1)
-        fail_test(file, line, "%s has number %ld after %ld", event, number_at(m, "s"),
+        fail_test(file, line, "%s has sequence number %ld after %ld", event, number_at(m, "s"),
                   (long)g->seq);
     g->seq++;
     if (!dom_contains(d, expected, g->client->world->arena, &where))

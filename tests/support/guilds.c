@@ -67,12 +67,12 @@ void expect_told_at(const char *file, int line, struct world *w, struct subject 
     va_list args;
 
     if (!h)
-        fail_test(file, line, "nothing was told, not %s", event);
+        fail_test(file, line, "no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s was told, not %s", event_name(h->event), event);
+        fail_test(file, line, "the event is %s, expected %s", event_name(h->event), event);
     if (!same_subject(h->to, to))
-        fail_test(file, line, "%s was told to kind %d, %llu, channel %llu, rights %llx", event,
-                  (int)h->to.kind, (unsigned long long)h->to.id,
+        fail_test(file, line, "%s has the audience kind %d, %llu, channel %llu, permissions %llx",
+                  event, (int)h->to.kind, (unsigned long long)h->to.id,
                   (unsigned long long)h->to.channel_id, (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(w->arena, fmt, args);
@@ -86,7 +86,7 @@ void expect_nothing_told_at(const char *file, int line, struct world *w)
     const struct heard *h = next_guild_event(w);
 
     if (h)
-        fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);
+        fail_test(file, line, "unexpected %s: %s", event_name(h->event), h->payload);
 }
 
 /* --- guilds --------------------------------------------------------------------------- */

@@ -176,7 +176,7 @@ const struct dom *last_interaction(struct test_commands *s)
     const struct heard *h = find_last_interaction(s, &count);
 
     if (!h)
-        fail_test(__FILE__, __LINE__, "the app was told nothing");
+        fail_test(__FILE__, __LINE__, "the app received no interaction");
     return dom_parse(s->world->arena, str_of(h->payload));
 }
 
@@ -193,7 +193,7 @@ const char *dom_text(struct test_commands *s, const struct dom *d, const char *p
     const struct dom *found = dom_at(d, path);
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "there is no '%s'", path);
+        fail_test(__FILE__, __LINE__, "'%s' is missing", path);
     return str_dupz(s->world->arena, found->text);
 }
 

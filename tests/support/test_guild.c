@@ -147,7 +147,7 @@ const struct dom *world_last_event(struct world *w, const char *event)
         heard_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "nobody heard %s", event);
+        fail_test(__FILE__, __LINE__, "the event %s was not emitted", event);
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
@@ -177,11 +177,11 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
     va_list args;
 
     if (!h)
-        fail_test(file, line, "the guild heard nothing, not %s", event);
+        fail_test(file, line, "the guild got no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the guild heard %s, not %s", event_name(h->event), event);
+        fail_test(file, line, "the guild got %s, expected %s", event_name(h->event), event);
     if (h->to.any_of != any_of)
-        fail_test(file, line, "%s went to those with %llx", event,
+        fail_test(file, line, "%s is limited to the permissions %llx", event,
                   (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
@@ -195,7 +195,7 @@ void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
     const struct heard *h = next_guild_event(p);
 
     if (h)
-        fail_test(file, line, "the guild heard %s", event_name(h->event));
+        fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
 }
 
 static void find_hold_record(const struct hold_record *r, void *arg)

@@ -134,7 +134,7 @@ const struct dom *next_voice(struct client *c)
     const struct dom *m = read_voice(c, 60000);
 
     if (!m)
-        fail_test(__FILE__, __LINE__, "%s heard nothing about voice", c->name);
+        fail_test(__FILE__, __LINE__, "%s got no voice event", c->name);
     return m;
 }
 
@@ -164,7 +164,7 @@ static void expect_left(const struct test_voice *h, struct client *c)
         m = next_voice(c);
     if (!str_is(dom_at(m, "t")->text, "VOICE_STATE_UPDATE") ||
         !dom_contains(dom_at(m, "d"), dom_parse(a, left), a, &where))
-        fail_test(__FILE__, __LINE__, "%s heard %.*s and has not left", c->name,
+        fail_test(__FILE__, __LINE__, "%s got %.*s before the leave event", c->name,
                   STR_FMT(dom_at(m, "t")->text));
 }
 
@@ -188,7 +188,7 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
     va_list args;
 
     if (!str_is(dom_at(m, "t")->text, event))
-        fail_test(file, line, "%s heard %.*s, not %s", c->name, STR_FMT(dom_at(m, "t")->text),
+        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_FMT(dom_at(m, "t")->text),
                   event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
@@ -209,10 +209,10 @@ static void expect_no_voice_event(struct client *c)
             continue;
         conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
-            fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
+            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_FMT(t->text));
     }
     if (!m)
-        fail_test(__FILE__, __LINE__, "%s is not answered", c->name);
+        fail_test(__FILE__, __LINE__, "the heartbeat of %s is not acknowledged", c->name);
 }
 
 /* The client's messages were processed, and the resulting events delivered. */
@@ -228,5 +228,6 @@ void expect_no_voice(struct client *c, int wait_ms)
     const struct dom *m = read_voice(c, wait_ms);
 
     if (m)
-        fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(dom_at(m, "t")->text));
+        fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name,
+                  STR_FMT(dom_at(m, "t")->text));
 }

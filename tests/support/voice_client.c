@@ -94,7 +94,7 @@ const struct dom *voice_client_await(struct voice_client *p, int op)
         const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         if (!m)
-            fail_test(__FILE__, __LINE__, "op %d did not come; closed with %d", op,
+            fail_test(__FILE__, __LINE__, "opcode %d did not arrive; closed with %d", op,
                       conn_close_code(p->gate));
         if (number_in(m, "op") == op)
             return m;
@@ -468,8 +468,8 @@ void expect_heard_at(const char *file, int line, struct voice_client *p,
     struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
-        fail_test(file, line, "heard '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc,
-                  frame);
+        fail_test(file, line, "received audio '%.*s' of %u instead of '%s'", STR_FMT(f.frame),
+                  f.ssrc, frame);
 }
 
 void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t ssrc,
@@ -478,7 +478,8 @@ void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t
     struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != VOICE_CLIENT_VIDEO)
-        fail_test(file, line, "saw '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc, frame);
+        fail_test(file, line, "received video '%.*s' of %u instead of '%s'", STR_FMT(f.frame),
+                  f.ssrc, frame);
 }
 
 void expect_deaf_at(const char *file, int line, struct voice_client *p)
@@ -487,5 +488,5 @@ void expect_deaf_at(const char *file, int line, struct voice_client *p)
     struct heard_frame f = voice_client_hear(p, 0);
 
     if (f.frame.p)
-        fail_test(file, line, "heard '%.*s'", STR_FMT(f.frame));
+        fail_test(file, line, "received unexpected audio '%.*s'", STR_FMT(f.frame));
 }

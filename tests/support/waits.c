@@ -26,7 +26,7 @@ static void sleep_before_next_check(int look)
 void wait_on(const char *file, int line, const char *condition, int look)
 {
     if (look == MOST_LOOKS)
-        fail_test(file, line, "not after %d looks: %s", look, condition);
+        fail_test(file, line, "not true after %d checks: %s", look, condition);
     sleep_before_next_check(look);
 }
 

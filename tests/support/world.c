@@ -140,9 +140,9 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
     }
     const struct heard *h = heard_soon(next_account_event, c);
     if (!h)
-        fail_test(file, line, "%s heard nothing, not %s", c->name, event);
+        fail_test(file, line, "%s got no event, expected %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s heard %s, not %s", c->name, event_name(h->event), event);
+        fail_test(file, line, "%s got %s, expected %s", c->name, event_name(h->event), event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -158,7 +158,7 @@ void expect_silence_at(const char *file, int line, struct client *c)
     }
     const struct heard *h = next_account_event(c);
     if (h)
-        fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
+        fail_test(file, line, "%s got an unexpected %s", c->name, event_name(h->event));
 }
 
 enum event world_event(struct world *w, size_t i)
@@ -361,7 +361,7 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
                           .draft = { .username = str_of(name), .bot = bot },
                           .client = add_client(w, name, "") };
     if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
-        fail_test(__FILE__, __LINE__, "cannot make the account %s", name);
+        fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
 }
 
