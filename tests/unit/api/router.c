@@ -125,7 +125,6 @@ static void router_backtracks_from_a_literal_segment_without_a_route(void **stat
     assert_no_route(HTTP_GET, "/api/a/b", ERR_NOT_FOUND);
 }
 
-/* A literal segment without a route of the requested method does not hide a parameter route. */
 static void router_backtracks_from_a_literal_segment_without_the_method(void **state)
 {
     (void)state;
@@ -136,8 +135,6 @@ static void router_backtracks_from_a_literal_segment_without_the_method(void **s
     assert_true(m.allowed & 1u << HTTP_DELETE);
 }
 
-/* Two routes of the same shape differ only in the prefix that the resolver of their parameter
- * requires. */
 static void parameter_prefix_selects_between_routes_of_the_same_shape(void **state)
 {
     (void)state;

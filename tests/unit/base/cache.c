@@ -144,7 +144,6 @@ static void idle_cache_entries_are_not_found_and_are_freed(void **state)
     cache_clear(&c);
 }
 
-/* Each put frees only a few of many idle entries, so that no put takes long. */
 static void one_cache_put_frees_only_a_few_idle_entries(void **state)
 {
     (void)state;

@@ -214,7 +214,6 @@ static void configuration_lines_may_have_4000_characters(void **state)
     assert_true(got.quick);
 }
 
-/* An indented line does not continue the value of the line before. */
 static void indented_configuration_lines_are_separate_options(void **state)
 {
     (void)state;
@@ -314,7 +313,6 @@ static void misspelled_flag_gets_a_suggestion(void **state)
                         "there is no option '--colr'; did you mean --colour?");
 }
 
-/* If a choice option has the values on and off, the other boolean words are accepted as well. */
 static void choice_option_with_on_and_off_accepts_boolean_words(void **state)
 {
     (void)state;

@@ -199,7 +199,6 @@ static void hex_and_base64_round_trip(void **state)
     assert_int_equal(s.n, 0);
 }
 
-/* Compares the encoding and the decoding of every character with libsodium. */
 static void base64url_matches_libsodium(void **state)
 {
     const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;

@@ -97,8 +97,6 @@ static void utf8_length_counts_code_points(void **state)
     assert_int_equal(utf8_length(STR("na\xc3\xafve \xf0\x9f\x98\x80")), 7);
 }
 
-/* Every byte that is not a continuation byte counts, whether bytes are read eight at a time or
- * one by one. */
 static void utf8_length_counts_non_continuation_bytes_at_every_offset(void **state)
 {
     (void)state;

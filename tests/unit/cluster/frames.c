@@ -153,7 +153,6 @@ static void truncated_or_extended_frame_is_refused(void **state)
     arena_free(a);
 }
 
-/* A frame with random changed bytes is refused or read within its bounds. */
 static void corrupted_frame_is_decoded_within_its_bounds(void **state)
 {
     (void)state;

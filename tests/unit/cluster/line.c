@@ -46,7 +46,6 @@ static void offer_any(struct log_line *l, int64_t position)
         offer_frame(l, position, rand() % 2);
 }
 
-/* Frames arrive out of order, some twice, with aborted positions among them. */
 static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void **state)
 {
     (void)state;
@@ -103,8 +102,6 @@ static void delivery_waits_for_a_missing_log_position(void **state)
     mem_free(h);
 }
 
-/* A frame beyond the buffer is refused, may be offered again later, and overwrites no other
- * frame. */
 static void frames_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
@@ -123,7 +120,6 @@ static void frames_too_far_ahead_are_not_buffered(void **state)
     mem_free(h);
 }
 
-/* Frames after an undecodable frame are delivered, and the undecodable one is counted. */
 static void unreadable_frame_is_skipped_and_counted(void **state)
 {
     (void)state;
@@ -142,7 +138,6 @@ static void unreadable_frame_is_skipped_and_counted(void **state)
     mem_free(h);
 }
 
-/* Later frames wait until the frame was read from the log. */
 static void unreadable_published_frame_is_read_from_the_log(void **state)
 {
     (void)state;

@@ -66,7 +66,6 @@ static const char TALK[] = "INFO {\"max_payload\":4096,\"a\":{\"max_payload\":1}
                            "MSG a.log 1 4\r\nx\r\ny\r\nMSG a.log 1 reply.to 0\r\n\r\nping\r\n"
                            "-ERR 'Slow Consumer'\r\n";
 
-/* A partial message is reported as incomplete and never parsed as another message. */
 static void nats_messages_are_parsed_when_they_arrive_in_pieces(void **state)
 {
     (void)state;

@@ -129,7 +129,6 @@ static void each_supported_locale_has_its_own_bit(void **state)
         assert_true(locale_bit(str_of(others[i])) == 0);
 }
 
-/* Tests every pair of bytes, alone and with a suffix. */
 static void only_locales_with_a_bit_are_supported(void **state)
 {
     static const char *const behind[] = { "", "-US", "-BR", "-419", "-TW", "x" };

@@ -337,7 +337,6 @@ static void schema_check_runs_on_the_complete_object(void **state)
     assert_int_equal(checked, 0);
 }
 
-/* Two parts of one body fail separately, and the errors of both remain. */
 static void errors_in_a_part_of_a_body_have_the_path_of_that_part(void **state)
 {
     (void)state;

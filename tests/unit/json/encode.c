@@ -167,7 +167,6 @@ static void given_members_are_encoded_even_when_null(void **state)
     assert_str(buf_str(&out), "{\"os\":null,\"ob\":null,\"object\":null,\"s\":null}");
 }
 
-/* A zeroed struct still has all keys that clients require. */
 static void required_text_is_encoded_even_when_empty(void **state)
 {
     (void)state;

@@ -535,7 +535,6 @@ static void fast_and_slow_decoders_agree_on_unusual_bodies(void **state_)
         read_quoted(bodies[i]);
 }
 
-/* Texts end, or have an unusual character, at every offset of a block. */
 static void fast_decoder_finds_the_end_of_text_at_every_offset(void **state_)
 {
     static const char *const odd[] = { "", "é", "\\n", "\x01", "\xff", "中", "\\u0041" };
@@ -578,7 +577,6 @@ static void fast_and_slow_decoders_have_the_same_depth_limit(void **state_)
     buf_clear(&json);
 }
 
-/* The maximum number of values is accepted, and one more is refused. */
 static void fast_decoder_limits_the_number_of_values(void **state_)
 {
     enum { OBJECTS = (JSON_MAX_VALUES - 1) / 3 };

@@ -140,7 +140,6 @@ static void json_numbers_are_rounded_to_the_nearest_double(void **state)
     }
 }
 
-/* A digit thousands of places later still decides a tie. */
 static void json_numbers_with_thousands_of_digits_are_rounded_correctly(void **state)
 {
     (void)state;

@@ -188,7 +188,6 @@ static void written_floats_parse_back_to_the_same_value(void **state)
     }
 }
 
-/* JSON uses a decimal point, even in a locale with a decimal comma. */
 static void json_numbers_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
@@ -221,7 +220,6 @@ static void write_sample_json(struct json *to)
     json_object_end(to);
 }
 
-/* With any buffer size, the output is a prefix of the JSON and the buffer is marked as full. */
 static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void **state)
 {
     (void)state;

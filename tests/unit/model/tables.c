@@ -34,7 +34,6 @@ static void every_error_has_status_code_and_message(void **state)
     }
 }
 
-/* An error without a code has the status and its reason as message. */
 static void error_without_code_has_its_status_as_message(void **state)
 {
     (void)state;

@@ -64,7 +64,6 @@ static void ipv6_addresses_are_counted_by_their_64_bit_prefix(void **state)
     assert_string_equal(text, "192.0.2.1");
 }
 
-/* Compares every byte value with inet_ntop. */
 static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
 {
     char text[ADDRESS_TEXT], usual[ADDRESS_TEXT];

@@ -157,7 +157,6 @@ static long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* The loop of the sockets is busy while participants join: its queue stays small. */
 static void queue_for_a_busy_loop_stays_small(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
@@ -483,7 +482,6 @@ static void send_packet(const struct two_seats *t, struct seal *seal, unsigned n
     send_typed(t, seal, number, RTP_OPUS);
 }
 
-/* The client connects again with another key. */
 static void participant_is_disconnected_after_the_last_nonce(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);

@@ -134,7 +134,6 @@ static bool ends_within_a_minute(sem_t *finished)
     return sem_timedwait(finished, &until) == 0;
 }
 
-/* More reads than threads, each of another owner. */
 static void short_reads_are_served_despite_many_long_reads(void **state)
 {
     enum { LONG = 5, SHORT = 3 };

@@ -69,7 +69,6 @@ static const char *step_text(int number)
     return NULL;
 }
 
-/* Migration 86 on rows of an older version: only codes of invites with roles are removed. */
 static void migration_86_removes_role_invite_codes_from_the_audit_log(void **state)
 {
     static const char *const rows[] = {

@@ -114,7 +114,6 @@ static void every_loop_reaches_the_last_event_number(void **state)
     }
 }
 
-/* Event numbers are equal on all nodes because each log position has its own range. */
 static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
@@ -124,8 +123,6 @@ static void event_numbers_are_derived_from_the_log_position(void **state)
     assert_int_equal(world.gateway->published, (UINT64_C(7) << NUMBERS_OF_POSITION) + EVENTS);
 }
 
-/* Events that a node publishes by itself between two positions do not reach the next position's
- * range. */
 static void local_events_do_not_exceed_the_number_range_of_a_position(void **state)
 {
     enum { MANY = 10 * 1000 * 1000 };
@@ -137,7 +134,6 @@ static void local_events_do_not_exceed_the_number_range_of_a_position(void **sta
     assert_int_equal(world.gateway->published, (UINT64_C(12) << NUMBERS_OF_POSITION) + EVENTS);
 }
 
-/* Each recipient of a private channel gets an event of its own, addressed to the user. */
 static void private_channel_event_is_published_once_per_recipient(void **state)
 {
     snowflake people[] = { 11, 12, 13 };

@@ -78,7 +78,6 @@ static void members_who_left_are_removed_from_the_order(void **state)
     order_clear(&o);
 }
 
-/* The result equals sorting all members at once. */
 static void members_merged_in_parts_are_sorted(void **state)
 {
     static struct ordered_member *all[RANDOM], *some[RANDOM];

@@ -66,7 +66,6 @@ static void idle_session_structs_stay_within_their_size_limits(void **state)
     assert_in_range(sizeof(struct account), 1, 104);
 }
 
-/* Every state change in the diagram in resume/resume.h is allowed, and no other. */
 static void session_state_changes_follow_the_state_diagram(void **state)
 {
     static const struct {

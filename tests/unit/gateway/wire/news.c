@@ -31,7 +31,6 @@ static void each_event_encoding_is_made_once(void **state)
     arena_free(a);
 }
 
-/* The payload's buffer is taken over without a copy. */
 static void long_event_payload_is_not_copied(void **state)
 {
     struct arena *a = arena_new();
@@ -61,7 +60,6 @@ static void long_event_payload_is_not_copied(void **state)
     arena_free(a);
 }
 
-/* Stored and compressed blocks in any order form one zlib stream. */
 static void stored_and_compressed_blocks_form_one_zlib_stream(void **state)
 {
     (void)state;
@@ -168,7 +166,6 @@ static void full_replay_buffer_takes_at_most_69_kib(void **state)
     news_unref(n);
 }
 
-/* Times are stored in 32 bits; times that need all 32 bits are correct. */
 static void replay_buffer_handles_times_beyond_2038(void **state)
 {
     (void)state;

@@ -570,7 +570,6 @@ static void start_request_and_free_fetcher_on_loop(struct loop *l, void *arg)
     free_fetcher_on_loop(l, arg);
 }
 
-/* The completion is posted to the loop and runs after the fetcher was freed. */
 static void failed_request_completes_after_its_fetcher_was_freed(void **state)
 {
     (void)state;

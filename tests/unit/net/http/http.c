@@ -270,8 +270,6 @@ static long read_first(struct str head, size_t n, struct buf *out)
     return result;
 }
 
-/* A truncated head is incomplete until the parser has seen enough to give the result of the
- * whole. */
 static void request_heads_are_parsed_equally_wherever_they_are_split(void **state)
 {
     const struct reading *c = *state;

@@ -79,7 +79,6 @@ static void body_upload_may_take_long_above_the_minimum_rate(void **state)
     app_stop();
 }
 
-/* A text and a file are sent to a client that reads and to one that does not. */
 static void large_response_is_sent_as_long_as_the_client_reads(void **state)
 {
     enum { KINDS = 2, LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
@@ -122,7 +121,6 @@ static void large_response_is_sent_as_long_as_the_client_reads(void **state)
     free(room);
 }
 
-/* The refusal must reach the client, but the server waits only a limited time. */
 static void refused_connection_is_closed_after_one_second(void **state)
 {
     int64_t began = clock_mono();
@@ -249,7 +247,6 @@ static int64_t cpu_us(void)
            r.ru_stime.tv_usec;
 }
 
-/* Connections beyond the limit wait until a descriptor is free. */
 static void server_survives_running_out_of_file_descriptors(void **state)
 {
     struct rlimit before, few;

@@ -106,7 +106,6 @@ static void slightly_too_long_body_is_refused_but_the_connection_stays_open(void
     close(fd);
 }
 
-/* The refusal must arrive although the client is still sending. */
 static void far_too_long_body_is_refused_and_the_connection_closes(void **state)
 {
     enum { LENGTH = 3 * 1024 * 1024 };
@@ -349,7 +348,6 @@ static void request_bodies_share_a_memory_budget(void **state)
     app_stop();
 }
 
-/* The share does not grow with the number of IP addresses. */
 static void clients_without_account_share_a_fifth_of_the_body_budget(void **state)
 {
     struct body_budget *b = body_budget_new(1500);

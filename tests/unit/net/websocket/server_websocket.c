@@ -399,7 +399,6 @@ static void server_stop_closes_websockets_with_code_1001(void **state)
     assert_int_equal(atomic_load(&app.code), 1001);
 }
 
-/* One peer never answers the close frame; another never finishes its request. */
 static void server_stop_does_not_wait_for_silent_peers(void **state)
 {
     static const struct server_options ordinary;

@@ -402,7 +402,6 @@ static void reader_frees_a_message_received_in_pieces(void **state)
     buf_clear(&b);
 }
 
-/* Within a message and between its fragments the reader has state. */
 static void reader_is_idle_only_between_messages(void **state)
 {
     (void)state;

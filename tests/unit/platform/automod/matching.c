@@ -83,7 +83,6 @@ static void automod_keyword_of_only_wildcards_is_refused(void **state)
     arena_free(a);
 }
 
-/* The text is scanned once, whatever the number of keywords: two steps per byte. */
 static void automod_matches_100000_keywords_in_linear_time(void **state)
 {
     (void)state;
@@ -221,7 +220,6 @@ static size_t cost(const char *pattern)
     return n;
 }
 
-/* Thirty common patterns fit into the limit of a guild. */
 static void common_automod_patterns_are_within_the_cost_limit(void **state)
 {
     (void)state;
@@ -256,7 +254,6 @@ static void pattern_cost_is_the_largest_number_of_states_per_character(void **st
     assert_true(cost("(?i)(k?){100}") > 200);
 }
 
-/* The worst text against the most expensive patterns that a guild may have. */
 static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void **state)
 {
     (void)state;
@@ -311,8 +308,6 @@ static void patterns_beyond_the_cost_limit_are_skipped_and_others_work(void **st
     arena_free(a);
 }
 
-/* A rule may contain the same keyword a thousand times, and sixty keywords that are suffixes of
- * each other. */
 static void keywords_that_end_at_the_same_position_are_limited(void **state)
 {
     (void)state;

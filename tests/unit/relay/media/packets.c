@@ -104,7 +104,6 @@ static void replay_window_accepts_each_number_once(void **state)
         assert_true(window_is_new(&w, n));
 }
 
-/* Checks every distance against a list of the added numbers. */
 static void replay_window_remembers_all_numbers_within_it(void **state)
 {
     (void)state;
@@ -164,7 +163,6 @@ static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32
     return admits;
 }
 
-/* Each track has the same headers; the forwarded numbers continue. */
 static void restarted_rtp_tracks_continue_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };

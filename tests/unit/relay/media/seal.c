@@ -234,7 +234,6 @@ static bool client_sends(struct seal *s, uint32_t nonce)
     return seal_open(s, &p, &plain);
 }
 
-/* Nonces are unique before and after the client's first packet, whose nonce may be any number. */
 static void encryption_never_reuses_a_nonce(void **state)
 {
     uint32_t *nonces = mem_new((size_t)NONCES * sizeof *nonces);

@@ -51,7 +51,6 @@ static void blob_is_read_back_completely(void **state)
     mem_free(big);
 }
 
-/* Blobs in the folder and in PostgreSQL. */
 static void blob_check_compares_files_with_their_rows(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;

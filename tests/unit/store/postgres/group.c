@@ -271,7 +271,6 @@ static void events_of_a_group_are_logged_with_its_commit(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-/* Some transactions conflict; the others still commit together. */
 static void failed_transactions_are_removed_and_the_group_is_retried(void **state)
 {
     struct fixture *f = *state;

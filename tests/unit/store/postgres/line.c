@@ -100,7 +100,6 @@ static void commit_is_announced_after_commits_it_depends_on(void **state)
     sem_destroy(&finished);
 }
 
-/* A failed commit releases the commits behind it. */
 static void failed_commit_does_not_delay_later_announcements(void **state)
 {
     struct fixture *f = *state;

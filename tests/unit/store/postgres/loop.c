@@ -379,7 +379,6 @@ static enum err count_prepared(struct work *w, struct tx *tx)
     return e;
 }
 
-/* Sends more statements than a connection caches. */
 static void loop_connection_evicts_old_prepared_statements(void **state)
 {
     enum { TRIES = 200, MOST_STATEMENTS = 512 };
@@ -407,7 +406,6 @@ static void loop_connection_evicts_old_prepared_statements(void **state)
     loops_stop(loops);
 }
 
-/* All pending reads complete before the store is closed. */
 static void store_close_completes_loop_reads(void **state)
 {
     struct fixture *f = *state;

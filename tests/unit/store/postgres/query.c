@@ -7,7 +7,6 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* With more statements than a connection caches, the oldest are prepared again. */
 static void more_queries_than_the_statement_cache_holds_work(void **state)
 {
     enum { COUNT = 600 };

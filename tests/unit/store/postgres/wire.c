@@ -196,7 +196,6 @@ static int late_consume(PGconn *pg)
     return 1;
 }
 
-/* The deadline was 1.5 ms ago. */
 static void partial_reply_after_the_deadline_ends_the_wait(void **state)
 {
     enum { PATIENCE_MS = 20 };

@@ -154,7 +154,6 @@ static enum err add_beside(struct tx *tx, void *arg)
     return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
 }
 
-/* A node's heartbeat is written even while a transaction holds exclusive access. */
 static void internal_transactions_do_not_wait_for_exclusive_writers(void **state)
 {
     struct fixture *f = *state;

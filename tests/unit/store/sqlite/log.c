@@ -102,7 +102,6 @@ static void long_log_after_a_backup_is_restarted(void **state)
     assert_int_not_equal(number_of_log(f), number);
 }
 
-/* The writer, and with it all writing callers, would wait in vain. */
 static void writer_does_not_wait_for_a_backup_that_holds_the_log(void **state)
 {
     struct fixture *f = *state;
@@ -145,7 +144,6 @@ static void submit_read_on_loop(struct loop *l, void *arg)
     store_submit(turning, &one->work);
 }
 
-/* A snapshot that outlived its loop iteration would prevent the log's restart. */
 static void idle_loop_does_not_prevent_a_log_restart(void **state)
 {
     struct fixture *f = *state;

@@ -284,7 +284,6 @@ static void changes_of_tables_behind_a_view_invalidate_the_query(void **state)
     assert_string_equal(q.answer, "");
 }
 
-/* Rows that are replaced, with the rows that reference them. */
 static void replaced_rows_invalidate_cached_queries(void **state)
 {
     struct question name = name_of(1), parts = parts_of(1);
@@ -437,7 +436,6 @@ static enum err rename_and_fail(struct work *w, struct tx *tx)
     return o->answer;
 }
 
-/* One of the transactions that share a commit is rolled back. */
 static void rolled_back_change_is_invisible_to_the_next_transaction(void **state)
 {
     struct fixture *f = *state;
@@ -495,7 +493,6 @@ static void random_time_and_pragma_queries_are_not_cached(void **state)
     }
 }
 
-/* A result that is never used before it changes is cached less often. */
 static void frequently_invalidated_queries_are_cached_less_often(void **state)
 {
     struct question q = name_of(1);

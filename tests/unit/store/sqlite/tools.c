@@ -84,7 +84,6 @@ static void backup_prevents_file_deletion_until_it_is_complete(void **state)
     assert_false(blobs_held(f->store));
 }
 
-/* A truncated or changed file is never accepted as a backup. */
 static void damaged_backup_is_detected(void **state)
 {
     struct fixture *f = *state;
