@@ -1,10 +1,10 @@
-/* bare_messages.c - makes the rows of messages in PostgreSQL with the fewest statements.
+/* bare_messages.c - inserts message rows into PostgreSQL with the fewest statements.
  *
  *   bare_messages WHERE CONNECTIONS GROUP SECONDS
  *
- * The floor of posting messages: what a server has put into the tables before is written again
- * under new ids, so many messages to a statement, which is a transaction. Each connection has
- * channels and authors of its own, as far as there are enough. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per statement, each statement a transaction. Each connection has its own
+ * channels and authors, if there are enough. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,7 +37,7 @@ static struct {
     const char *where;
     int connections, group;
     int64_t until;
-    char text[COLUMNS][8192]; /* of the message that is repeated */
+    char text[COLUMNS][8192]; /* columns of the repeated message */
     char guild[32];
     int64_t channels[MOST_PLACES], authors[MOST_PLACES];
     int places;
@@ -66,7 +66,7 @@ static PGconn *bare_connect(void)
     return pg;
 }
 
-/* The result of what was just sent; there is one. */
+/* Returns the only result of the sent statement. */
 static PGresult *bare_result(PGconn *pg, int sent)
 {
     PGresult *result = sent ? pq.getResult(pg) : NULL;
@@ -79,7 +79,7 @@ static PGresult *bare_result(PGconn *pg, int sent)
     return result;
 }
 
-/* --- what is repeated ------------------------------------------------------------------ */
+/* --- the repeated message -------------------------------------------------------------- */
 
 static void find_template(PGconn *pg)
 {

@@ -1,11 +1,10 @@
-/* bare_rows.c - makes the rows of messages in SQLite with the fewest statements.
+/* bare_rows.c - inserts message rows into SQLite with the fewest statements.
  *
  *   bare_rows DATABASE GROUP SECONDS
  *
- * The floor of posting messages there: what a server has put into the tables before is written
- * again under new ids, so many messages to a commit, each with its channel's and its author's row
- * and with a sync for all. Nobody is asked for rights, nothing is sent or indexed, and nobody else
- * reads. The server must have ended. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per commit, each with its channel's and author's row, and one sync per
+ * commit. Permissions, events, indexes and other readers are left out. The server must not run. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static struct {
     int64_t channel, author;
 } places[MOST_PLACES];
 static int place_count;
-static int64_t model; /* the message that is repeated */
+static int64_t model; /* the repeated message */
 
 static void give_up(void)
 {
@@ -54,7 +53,7 @@ static sqlite3_stmt *prepare_sql(const char *sql)
     return s;
 }
 
-static void find_places(void)
+static void find_channels_and_authors(void)
 {
     sqlite3_stmt *s = prepare_sql("select min(channel_id), author_id, max(id) from messages where "
                                   "type = 0 group by author_id");
@@ -92,7 +91,7 @@ int main(int argc, char **argv)
         give_up();
     run_sql("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; "
             "pragma temp_store = memory; pragma wal_autocheckpoint = 4000");
-    find_places();
+    find_channels_and_authors();
     sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
     struct bare_time since = bare_begin();
     int64_t made = 0, until = since.began + (int64_t)(strtod(argv[3], NULL) * 1e9);

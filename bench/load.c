@@ -124,7 +124,7 @@ static struct options options_parse(int argc, char **argv)
     return o;
 }
 
-/* As many files as the machine lets us have. */
+/* Raises the limit of open files. */
 static void raise_file_limit(uint64_t wanted)
 {
     struct rlimit limit;

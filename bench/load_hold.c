@@ -1,4 +1,4 @@
-/* load_hold.c - many open connections: idle ones, and ones that listen. */
+/* load_hold.c - many open connections: idle ones, and listeners. */
 #include "load.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "http.h"
 
-/* Opens them one after the other; each has had one answer. */
+/* Opens the connections one after the other, with one response each. */
 static struct http *open_all(const struct options *o)
 {
     struct http *all = mem_new(o->connections * sizeof *all);
@@ -24,7 +24,7 @@ static struct http *open_all(const struct options *o)
         http_send(&all[i]);
         struct answer a = http_wait(&all[i]);
         if (a.status >= 400)
-            die("'%s' answered %d", o->path, a.status);
+            die("'%s' returned status %d", o->path, a.status);
         buf_clear(&all[i].out);
         buf_clear(&all[i].in);
     }

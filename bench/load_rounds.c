@@ -1,9 +1,7 @@
-/* load_rounds.c - whole rounds of interactions: somebody asks, the bot hears of it and
- * answers, and the one who asked gets the message.
- *
- * One thread plays both: the person, with a session and a connection a lane, and the bot,
- * with a session and connections for its answers. Each lane asks again when its message has
- * come, or with --rate when it is time. */
+/* load_rounds.c - complete rounds of interactions: a user invokes a command, the bot receives
+ * and answers it, and the user gets the message. One thread plays both: the user, with a session
+ * and a connection per slot, and the bot, with a session and connections for its replies. Each
+ * slot starts again after its message, or with --rate when it is due. */
 #include "load.h"
 
 #include <errno.h>
@@ -24,22 +22,22 @@ struct source {
 };
 
 struct socket {
-    struct source source; /* first */
+    struct source source; /* must be first */
     int fd;
     struct buf in;
     void (*told)(struct str payload);
 };
 
 struct lane {
-    struct source source; /* first */
+    struct source source; /* must be first */
     struct http http;
     uint64_t number;
     int64_t began;
-    bool asking, waiting; /* for the answer to its request; for the message */
+    bool asking, waiting; /* for the response to its request; for the message */
 };
 
 struct poster {
-    struct source source; /* first */
+    struct source source; /* must be first */
     struct http http;
     bool busy;
 };
@@ -51,7 +49,7 @@ static struct rounds {
     struct lane *lanes;
     struct poster *posters;
     size_t lane_count, poster_count;
-    int64_t began, deadline, next; /* next: when another is to begin, with a rate */
+    int64_t began, deadline, next; /* next: when the next round starts, with a rate */
     uint64_t begun, done;
     uint32_t *samples;
 } w;
@@ -64,9 +62,9 @@ static void watch(int fd, struct source *s)
         die("epoll: %s", strerror(errno));
 }
 
-/* --- what is asked -------------------------------------------------------------------- */
+/* --- the user's requests -------------------------------------------------------------- */
 
-static void ask(struct lane *l, int64_t scheduled)
+static void start_round(struct lane *l, int64_t scheduled)
 {
     const char *mark = strstr(w.options->body, "NONCE");
     char body[4096];
@@ -87,7 +85,7 @@ static bool more_wanted(int64_t now)
     return now < w.deadline && (!w.options->count || w.begun < w.options->count);
 }
 
-/* Lanes that are free take what is due. */
+/* Free slots start the rounds that are due. */
 static void begin_due(int64_t now)
 {
     int64_t step = w.options->rate ? (int64_t)(1e9 / (double)w.options->rate) : 0;
@@ -99,12 +97,12 @@ static void begin_due(int64_t now)
             continue;
         if (step && w.next > now)
             return;
-        ask(l, step ? w.next : now);
+        start_round(l, step ? w.next : now);
         w.next += step;
     }
 }
 
-static void lane_readable(struct source *s)
+static void on_slot_readable(struct source *s)
 {
     struct lane *l = (struct lane *)s;
     struct answer a;
@@ -116,7 +114,7 @@ static void lane_readable(struct source *s)
     l->asking = false;
 }
 
-/* --- what the bot does ---------------------------------------------------------------- */
+/* --- the bot -------------------------------------------------------------------------- */
 
 static struct str between(struct str text, const char *before, char after)
 {
@@ -136,7 +134,7 @@ static void poster_readable(struct source *s)
     if (!http_receive(&p->http, &a))
         return;
     if (a.status != 204)
-        die("the callback was answered %d: %.*s", a.status, STR_FMT(a.body));
+        die("the callback got status %d: %.*s", a.status, STR_FMT(a.body));
     p->busy = false;
 }
 
@@ -148,7 +146,7 @@ static struct poster *free_poster(void)
     die("no connection is left for the bot's answers");
 }
 
-static void bot_told(struct str text)
+static void on_bot_event(struct str text)
 {
     struct str id = between(text, "\"d\":{\"id\":\"", '"'),
                token = between(text, "\"token\":\"", '"');
@@ -157,7 +155,7 @@ static void bot_told(struct str text)
     if (!memmem(text.p, text.n, "\"t\":\"INTERACTION_CREATE\"", 24))
         return;
     if (!id.p || !token.p)
-        die("the bot does not understand: %.*s", STR_FMT(text));
+        die("the bot cannot parse the event: %.*s", STR_FMT(text));
     struct poster *p = free_poster();
     snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_FMT(id),
              STR_FMT(token));
@@ -167,9 +165,9 @@ static void bot_told(struct str text)
     p->busy = true;
 }
 
-/* --- what the one who asked hears ----------------------------------------------------- */
+/* --- the user's events ---------------------------------------------------------------- */
 
-static void user_told(struct str text)
+static void on_user_event(struct str text)
 {
     struct str nonce = between(text, "\"nonce\":\"", '"'), lane = str_cut(&nonce, '-');
     uint64_t number, i;
@@ -178,7 +176,7 @@ static void user_told(struct str text)
         return;
     if (!str_to_u64(lane, &i) || i >= w.lane_count || !str_to_u64(nonce, &number) ||
         number != w.lanes[i].number || !w.lanes[i].waiting)
-        die("a message came that nobody waits for: %.*s", STR_FMT(text));
+        die("an unexpected message arrived: %.*s", STR_FMT(text));
     int64_t took = clock_mono() - w.lanes[i].began;
     if (w.done >= MAX_SAMPLES)
         die("more than %d rounds in one run", MAX_SAMPLES);
@@ -188,7 +186,8 @@ static void user_told(struct str text)
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-/* A whole message at the front, or a str with p == NULL; *ret_used: its bytes with the head. */
+/* Returns a whole message at the front, or a str with p == NULL; *ret_used: its bytes with the
+ * header. */
 static struct str frame_at(struct str in, size_t *ret_used)
 {
     const unsigned char *p = (const unsigned char *)in.p;
@@ -231,7 +230,7 @@ static void socket_readable(struct source *source)
     buf_drop(&s->in, s->in.n - rest.n);
 }
 
-/* Waits for a message that has this in it. */
+/* Waits for a message that contains this text. */
 static void await_message(struct socket *s, const char *text)
 {
     struct str payload;
@@ -253,7 +252,7 @@ static void identify(struct socket *s, const char *token)
     int n = snprintf(text + 8, sizeof text - 8,
                      "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":0,\"properties\":{}}}", token);
 
-    /* Masked with zeros: what is measured is the other side. */
+    /* Masked with zeros, because only the server is measured. */
     memcpy(text, "\x81\xfe\0\0\0\0\0\0", 8);
     text[2] = (char)(n >> 8);
     text[3] = (char)n;
@@ -277,7 +276,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
-        die("the handshake was answered %.12s", s->in.p);
+        die("the handshake got %.12s", s->in.p);
     buf_drop(&s->in, (size_t)(end + 4 - s->in.p));
     await_message(s, "\"op\":10");
     identify(s, token);
@@ -285,7 +284,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
     watch(s->fd, &s->source);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main loop -------------------------------------------------------------------- */
 
 static bool all_done(void)
 {
@@ -351,11 +350,11 @@ void load_rounds(const struct options *o)
     w.lanes = mem_new(w.lane_count * sizeof *w.lanes);
     w.posters = mem_new(w.poster_count * sizeof *w.posters);
     w.samples = mem_new(MAX_SAMPLES * sizeof *w.samples);
-    session_open(&w.user, o->token, user_told);
-    session_open(&w.bot, o->bot, bot_told);
+    session_open(&w.user, o->token, on_user_event);
+    session_open(&w.bot, o->bot, on_bot_event);
     for (size_t i = 0; i < w.lane_count; i++) {
-        w.lanes[i].source.readable = lane_readable;
-        w.lanes[i].number = (uint64_t)clock_us(); /* no nonce of a run before */
+        w.lanes[i].source.readable = on_slot_readable;
+        w.lanes[i].number = (uint64_t)clock_us(); /* differs from nonces of earlier runs */
         http_open(&w.lanes[i].http, o->port);
         watch(w.lanes[i].http.fd, &w.lanes[i].source);
     }

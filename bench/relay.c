@@ -1,14 +1,13 @@
-/* relay.c - what a forwarded packet of voice takes, and the least that it could.
+/* relay.c - measures the cost of a forwarded voice packet, and its minimum.
  *
  *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS
  *
- * Everybody is in this process: speakers send a packet of 160 bytes every 20 ms, each room has so
- * many of them and so many listeners, and all hear all others. "ours" is the relay with its thread;
- * "bare" is a thread that does the same recvmmsg, decryption, encryption and sendmmsg and knows
- * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON: of
- * the packets that were lost, how many came to the relay faster than it read ("overrun"), were not
- * taken by the kernel when it sent ("unsent"), or came to this program faster than it read
- * ("missed"). */
+ * All participants are in this process: each room has SPEAKERS speakers, which send a packet of
+ * 160 bytes every 20 ms, and LISTENERS listeners; all receive all others. "ours" is the relay with
+ * its thread; "bare" is a thread with the same recvmmsg, decryption, encryption and sendmmsg, but
+ * without replay windows, limits, moving addresses and permissions. Prints JSON with the lost
+ * packets: not read by the relay in time ("overrun"), not accepted by the kernel when sent
+ * ("unsent"), or not read by this program in time ("missed"). */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <malloc.h>
@@ -46,26 +45,26 @@ struct person {
     uint32_t ssrc;
     uint16_t sequence;
     unsigned char key[SEAL_KEY];
-    struct seal *sends;  /* as its client */
-    struct seal *serves; /* bare: as the server */
+    struct seal *sends;  /* encryption of the client */
+    struct seal *serves; /* bare: encryption of the server */
     union media_address address;
 };
 
 struct bench {
     size_t rooms, speakers, listeners, count;
-    struct person *people; /* a room's one after the other */
+    struct person *people; /* ordered by room */
     int fds[SOCKETS];
     union media_address names[SOCKETS];
     union media_address server;
     _Atomic bool over;
     _Atomic uint64_t sent, received;
-    unsigned *delays; /* by microseconds */
+    unsigned *delays; /* histogram by microseconds */
     int bare;         /* its socket */
     _Atomic int64_t bare_cpu;
     _Atomic uint64_t bare_unsent;
 };
 
-/* Where packets go missing. */
+/* Numbers of lost packets by place. */
 struct bench_losses {
     uint64_t overrun, unsent, missed;
 };
@@ -100,7 +99,7 @@ static int bench_socket(union media_address *ret)
     return fd;
 }
 
-/* Datagrams that a socket had no room for. */
+/* Returns the datagrams that a socket dropped because its buffer was full. */
 static uint64_t socket_drops(int fd)
 {
     uint32_t info[SK_MEMINFO_VARS] = { 0 };
@@ -110,10 +109,10 @@ static uint64_t socket_drops(int fd)
     return info[SK_MEMINFO_DROPS];
 }
 
-/* --- those who send ------------------------------------------------------------------- */
+/* --- speakers ------------------------------------------------------------------------- */
 
-/* The timestamp is the time, in microseconds: it arrives as it is. */
-static void person_say(struct bench *b, struct person *p)
+/* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
+static void send_speaker_packet(struct bench *b, struct person *p)
 {
     struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
     uint32_t words[] = { htonl((uint32_t)(clock_of(CLOCK_REALTIME) / 1000)), htonl(p->ssrc) };
@@ -127,7 +126,7 @@ static void person_say(struct bench *b, struct person *p)
         b->sent++;
 }
 
-/* A twentieth of them each millisecond. */
+/* A twentieth of the speakers sends each millisecond. */
 static void bench_talk(struct bench *b, int seconds)
 {
     int64_t begin = clock_of(CLOCK_MONOTONIC);
@@ -139,13 +138,13 @@ static void bench_talk(struct bench *b, int seconds)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
         for (size_t i = 0, speaker = 0; i < b->count; i++)
             if (b->people[i].speaks && speaker++ % TICK_MS == (size_t)ms % TICK_MS)
-                person_say(b, &b->people[i]);
+                send_speaker_packet(b, &b->people[i]);
     }
 }
 
-/* --- those who listen ----------------------------------------------------------------- */
+/* --- listeners ------------------------------------------------------------------------ */
 
-/* When the kernel put it there, so that we may be late. */
+/* Returns when the kernel received the datagram, so that a late reader does not matter. */
 static int64_t arrival_of(struct msghdr *h)
 {
     struct timespec t;
@@ -203,7 +202,7 @@ static void *bench_listen(void *arg)
     return NULL;
 }
 
-/* --- the least ------------------------------------------------------------------------ */
+/* --- the minimal loop ----------------------------------------------------------------- */
 
 struct bare_batch {
     struct mmsghdr in[BATCH / 2], out[BATCH];
@@ -289,7 +288,7 @@ static void bare_start(struct bench *b, pthread_t *ret)
         bench_die("thread");
 }
 
-/* --- ours ----------------------------------------------------------------------------- */
+/* --- the relay ------------------------------------------------------------------------ */
 
 struct bench_relay {
     struct bench *bench;
@@ -309,7 +308,7 @@ static void relay_active(void *arg, const struct relay_place *p)
     (void)arg, (void)p;
 }
 
-/* Somebody whose socket is gone when it is greeted, so that nothing is written to it. */
+/* Adds a participant whose WebSocket is already closed, so that nothing is written to it. */
 static void person_arrive(const struct bench_relay *br, size_t i)
 {
     const struct person *p = &br->bench->people[i];
@@ -344,7 +343,7 @@ static void relay_arrive(struct loop *loop, void *arg)
         person_arrive(br, i);
 }
 
-/* Where they are, which they would have to ask for. */
+/* Sets the addresses of the participants, instead of IP discovery. */
 static void relay_bind(struct loop *loop, void *arg)
 {
     struct bench_relay *br = arg;
@@ -388,7 +387,7 @@ static void ours_start(struct bench *b, struct bench_relay *br)
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
 }
 
-/* Until nothing has come for a while: what is late on a busy machine is not lost. */
+/* Waits until no packet has arrived for a while: late packets on a busy machine are not lost. */
 static void bench_settle(const struct bench *b)
 {
     uint64_t before;
@@ -400,7 +399,7 @@ static void bench_settle(const struct bench *b)
     } while (b->received != before && ++tries < SETTLE_TRIES);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main program ----------------------------------------------------------------- */
 
 static void bench_people(struct bench *b)
 {
@@ -467,7 +466,7 @@ static void losses_print(const struct bench_losses *before, const struct bench_l
 static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t bytes)
 {
     uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
-    double each = wanted ? (double)wanted : 1; /* nobody speaks */
+    double each = wanted ? (double)wanted : 1; /* without speakers */
 
     printf("\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
            "\"p99_us\":%u,\"bytes_each\":%zu}\n",
@@ -495,12 +494,12 @@ int main(int argc, char **argv)
         ours_start(&b, &br);
     else
         bare_start(&b, &bare);
-    usleep(500 * 1000); /* what they are told has been told */
+    usleep(500 * 1000); /* until all messages were sent */
     size_t bytes = (mallinfo2().uordblks - before) / b.count;
     bench_give_keys(&b);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
         bench_die("thread");
-    bench_talk(&b, 1); /* everybody is announced, and caches are warm */
+    bench_talk(&b, 1); /* all SSRCs are announced, and caches are warm */
     bench_settle(&b);
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
@@ -517,5 +516,5 @@ int main(int argc, char **argv)
     printf("{");
     losses_print(&before_all, &after_all);
     bench_print(&b, (ours ? br.cpu : b.bare_cpu) - cpu, took, bytes);
-    return 0; /* the rest goes with the process */
+    return 0; /* the process frees the rest */
 }

@@ -1,11 +1,10 @@
-/* syncs.c - how many single appends a second a folder makes durable.
+/* syncs.c - measures how many single appends per second a folder makes durable.
  *
  *   syncs FOLDER SECONDS
  *
- * The measure for the server's durable writes: one small record appended, one
- * fdatasync, again. The file is removed afterwards. "waited" is the part of the
- * time in which other programs kept us from the processor: a loop that waits
- * for a disk loses much by that, and the figure then shows them, not the disk. */
+ * The reference for the server's durable writes: append a small record, fdatasync, repeat. The
+ * file is removed afterwards. "waited" is the share of the time in which other programs occupied
+ * the processor: a high share makes the figure unreliable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 
 enum { RECORD = 128 };
 
-/* Nanoseconds this thread could have run and did not. */
+/* Returns the nanoseconds for which this thread waited for a processor. */
 static int64_t time_kept_waiting(void)
 {
     long long ran, waited = 0;

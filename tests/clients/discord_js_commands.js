@@ -1,4 +1,4 @@
-// discord_js_commands.js - a bot on an unchanged discord.js that registers commands, driven by
+// discord_js_commands.js - a discord.js bot that registers commands, controlled by
 // lines.
 //
 //   node discord_js_commands.js API TOKEN SHARDS

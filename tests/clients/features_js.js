@@ -1,4 +1,4 @@
-// features_js.js - threads, posts, stickers, polls, entitlements and forwards on an unchanged discord.js.
+// features_js.js - a discord.js bot that uses threads, posts, stickers, polls, entitlements and forwards.
 //
 //   node features_js.js API TOKEN
 const { ChannelType, Client, Events, GatewayIntentBits: Intent, MessageType } = require('discord.js');

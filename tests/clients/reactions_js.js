@@ -1,4 +1,4 @@
-// reactions_js.js - reactions and emoji on an unchanged discord.js, a line for each step.
+// reactions_js.js - a discord.js bot that uses reactions and emoji, and prints a line for each step.
 //
 //   node reactions_js.js API TOKEN
 const { Client, Events, GatewayIntentBits: Intent } = require('discord.js');

@@ -1,4 +1,4 @@
-// voice_js.js - a bot on an unchanged discord.js that looks after voice, driven by lines.
+// voice_js.js - a discord.js bot that reads voice states and moves members, controlled by lines.
 //
 //   node voice_js.js API TOKEN SHARDS
 //

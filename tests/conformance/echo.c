@@ -1,10 +1,9 @@
-/* echo.c - sends every message back, on the server's own WebSocket code.
+/* echo.c - a WebSocket echo server with the code of src/net.
  *
- *   echo [PORT]      any path; says where it listens, ends with a signal
+ *   echo [PORT]      accepts any path; prints its address; runs until a signal
  *
- * For conformance suites: ours (websocket.c), or a public one that is pointed at it, such
- * as the fuzzing client of Autobahn with {"url": "ws://127.0.0.1:PORT"}. Messages may
- * have up to 16 MiB, as such suites send. */
+ * For conformance suites: tests/conformance/websocket.c, or a public one such as the fuzzing
+ * client of Autobahn with {"url": "ws://127.0.0.1:PORT"}. Messages may have up to 16 MiB. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
-/* json.c - is it JSON? RFC 8259, case by case.
- *
- * A name begins with y_ for texts that every reader must take, n_ for texts that
- * none may take, i_ for those that the RFC leaves open; there the table says
- * what we do. Names follow the customs of public suites. */
+/* json.c - tests the JSON reader against RFC 8259, case by case. Names begin with y_ for texts
+ * that every reader must accept, n_ for texts that none may accept, and i_ for texts that the
+ * RFC leaves open; there the table says what Guildhall does. The names follow public test
+ * suites. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ enum ours { REFUSED, TAKEN };
 struct item {
     const char *name;
     struct str text;
-    enum ours ours; /* for i_ */
+    enum ours ours; /* expected result for i_ names */
 };
 
 #define CASE(name, literal)              \
@@ -379,7 +378,7 @@ static const struct item cases[] = {
 
 static int passed, failed;
 
-/* The same text value by value, strings resolved, numbers read, into a copy. */
+/* Copies the text value by value, with decoded strings and parsed numbers. */
 static void copy_value(struct json_reader *r, struct json *j);
 
 static void copy_members(struct json_reader *r, struct json *j)
@@ -451,10 +450,10 @@ static bool pulled(struct str text, struct buf *out)
     return ok;
 }
 
-/* Both ways of reading say the same, and what was copied is JSON again. */
+/* Asserts that both readers agree, and that the copy is valid JSON. */
 static void expect(const char *name, struct str text, bool taken)
 {
-    /* In memory of its own size, so that one byte too far is seen. */
+    /* An exact copy lets the address sanitizer detect reads beyond its end. */
     char *bytes = malloc(text.n ? text.n : 1);
     struct buf copy, again;
 
@@ -475,9 +474,9 @@ static void expect(const char *name, struct str text, bool taken)
     free(bytes);
 }
 
-/* What is too long to be written out. */
-static void expect_nested(const char *name, const char *open, size_t depth, const char *close,
-                          bool taken)
+/* Expects the result for a text of repeated opening and closing parts. */
+static void expect_nested_json_result(const char *name, const char *open, size_t depth,
+                                      const char *close, bool taken)
 {
     struct buf text;
 
@@ -497,13 +496,13 @@ int main(void)
 
         expect(c->name, c->text, c->name[0] == 'y' || (c->name[0] == 'i' && c->ours == TAKEN));
     }
-    expect_nested("y_structure_nested_arrays_64", "[", 64, "]", true);
-    expect_nested("i_structure_nested_arrays_65", "[", 65, "]", false);
-    expect_nested("i_structure_500_nested_arrays", "[", 500, "]", false);
-    expect_nested("i_structure_100000_nested_arrays", "[", 100000, "]", false);
-    expect_nested("n_structure_100000_opening_arrays", "[", 100000, NULL, false);
-    expect_nested("n_structure_50000_open_array_object", "[{\"\":", 50000, NULL, false);
-    expect_nested("i_structure_100000_nested_objects", "{\"a\":", 100000, "}", false);
+    expect_nested_json_result("y_structure_nested_arrays_64", "[", 64, "]", true);
+    expect_nested_json_result("i_structure_nested_arrays_65", "[", 65, "]", false);
+    expect_nested_json_result("i_structure_500_nested_arrays", "[", 500, "]", false);
+    expect_nested_json_result("i_structure_100000_nested_arrays", "[", 100000, "]", false);
+    expect_nested_json_result("n_structure_100000_opening_arrays", "[", 100000, NULL, false);
+    expect_nested_json_result("n_structure_50000_open_array_object", "[{\"\":", 50000, NULL, false);
+    expect_nested_json_result("i_structure_100000_nested_objects", "{\"a\":", 100000, "}", false);
     printf("json: %d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

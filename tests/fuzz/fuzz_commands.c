@@ -1,7 +1,6 @@
-/* fuzz_commands.c - bodies of commands are understood or refused, and kept as they were meant.
- *
- * Input: a body. A command that is accepted is still one once it has been tidied, is read
- * back as it was kept, and is JSON in every form and language. */
+/* fuzz_commands.c - fuzzes the parser of application commands. Input: a body. An accepted
+ * command is still valid after normalization, is read back as it was stored, and is valid JSON
+ * in every form and locale. */
 #include "fuzz.h"
 
 #include "commands/internal.h"

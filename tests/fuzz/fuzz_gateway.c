@@ -1,7 +1,6 @@
-/* fuzz_gateway.c - what clients send to the gateway is read or refused.
- *
- * Input: a message. As a term it becomes JSON that is JSON and turns back into the
- * same JSON; as JSON it is read by the schema of every opcode. */
+/* fuzz_gateway.c - fuzzes the parser of gateway messages. Input: a message. As ETF it becomes
+ * valid JSON and converts back to the same JSON; as JSON it is parsed by the schema of every
+ * opcode. */
 #include "fuzz.h"
 
 #include "gateway/opcodes/opcodes.h"

@@ -1,19 +1,19 @@
-/* fuzz_http.c - a request head and the body behind it end alike, however they are cut.
- *
- * Input: any bytes. A head is read from them; what follows is read as chunks, and
- * the head's values go through the functions that take them apart. */
+/* fuzz_http.c - fuzzes the HTTP parser. Input: any bytes. A head is parsed from them, the rest
+ * is parsed as chunks, and the header values are parsed. The result must not depend on how the
+ * bytes are split. */
 #include "fuzz.h"
 
 #include "net/http/http.h"
 
 enum { MAX_BODY = 4096 };
 
-/* Reading a beginning asks for more until it gives the answer for the whole. */
+/* A truncated head is incomplete until the parser has seen enough to give the result of the
+ * whole. */
 static void check_cuts(struct str bytes, long whole)
 {
     static struct http_request r;
     bool decided = false;
-    /* Every cut of a short input, some of a long one. */
+    /* Tests every length of a short input, and some lengths of a long one. */
     size_t step = 1 + bytes.n / 512;
 
     for (size_t n = 0; n <= bytes.n; n += step) {
@@ -54,7 +54,7 @@ static void check_request(const struct http_request *r, struct str bytes)
     }
 }
 
-/* Feeds pieces of step bytes; what came of it: used bytes or a status. */
+/* Feeds pieces of `step` bytes; returns the number of used bytes or a status. */
 static long read_chunks(struct str bytes, size_t step, struct buf *out, bool *ret_done)
 {
     struct http_chunks c = { 0 };

@@ -1,7 +1,5 @@
-/* fuzz_json.c - any bytes through the JSON reader and back.
- *
- * The two ways of reading must agree on what is JSON, and what was read must
- * come out of the writer as text that reads and writes the same again. */
+/* fuzz_json.c - fuzzes the JSON reader and writer. Both readers must agree on what is valid
+ * JSON, and the writer's output must parse and serialize to the same text. */
 #include "fuzz.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
-/* fuzz_multipart.c - a multipart form has the same parts, however it is cut.
- *
- * Input: the first line is the boundary, the rest the body. */
+/* fuzz_multipart.c - fuzzes the multipart parser: the parts must not depend on how the bytes are
+ * split. Input: the first line is the boundary, the rest the body. */
 #include "fuzz.h"
 
 #include "base/utf8.h"

@@ -1,6 +1,5 @@
-/* fuzz_nats.c - what a NATS server says is read safely, in whatever pieces it comes.
- *
- * Input: any bytes. They are read as words of the protocol and as addresses of servers. */
+/* fuzz_nats.c - fuzzes the parsers of NATS messages and of NATS server addresses. Input: any
+ * bytes. */
 #include "fuzz.h"
 
 #include "cluster/nats_protocol.h"
@@ -10,8 +9,8 @@ static bool lies_in(struct str part, struct str whole)
     return !part.n || (part.p >= whole.p && part.p + part.n <= whole.p + whole.n);
 }
 
-/* A beginning asks for more, or gives the answer for the whole. */
-static void check_pieces(struct str rest, long whole)
+/* A truncated message is incomplete or gives the result of the whole. */
+static void check_truncated_messages(struct str rest, long whole)
 {
     struct nats_word w;
 
@@ -34,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(lies_in(w.subject, rest) && lies_in(w.body, rest));
         if (w.kind == NATS_INFO)
             FUZZ_CHECK(nats_info_max_payload(w.body) <= NATS_PAYLOAD_MAX);
-        check_pieces(rest, took);
+        check_truncated_messages(rest, took);
         rest = str_from(rest, (size_t)took);
     }
     if (nats_servers_read(bytes, &servers)) {

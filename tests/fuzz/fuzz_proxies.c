@@ -1,7 +1,5 @@
-/* fuzz_proxies.c - what proxies say about a client is read safely, and a client cannot forge it.
- *
- * Input: any bytes. They are read as the list of an option, as the header of the PROXY
- * protocol, and as header lines of a request. */
+/* fuzz_proxies.c - fuzzes the parsers of trusted proxy lists, of the PROXY protocol and of
+ * forwarding headers; a client must not be able to forge its address. Input: any bytes. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -31,7 +29,8 @@ static void check_list(struct str bytes)
 
 /* --- the PROXY protocol --------------------------------------------------------------- */
 
-/* Reading a beginning asks for more until it gives the answer for the whole. */
+/* A truncated header is incomplete until the parser has seen enough to give the result of the
+ * whole. */
 static void check_proxy_header(struct str bytes)
 {
     struct address whole = { 0 }, part = { 0 };
@@ -54,7 +53,8 @@ static void check_proxy_header(struct str bytes)
 
 static char head[HEAD_MAX];
 
-/* A request with these lines; false: it would be refused before proxies are asked. */
+/* Parses a request with these lines; returns false if it is refused before proxies are
+ * evaluated. */
 static bool request_of(struct str before, struct str lines, struct http_request *ret)
 {
     size_t n = sizeof START - 1 + before.n + lines.n;
@@ -78,8 +78,8 @@ static struct address client_of(const struct proxies *p, const struct http_reque
     return a;
 }
 
-/* A client that sends lines of its own in front of the proxy's: where the walk has ended at
- * somebody who is not trusted it ends there still. */
+/* Lines that a client sends before the proxy's lines must not change an untrusted address that
+ * was found. */
 static void check_forged(const struct proxies *p, struct str lines, struct str forged,
                          struct str name)
 {
@@ -95,7 +95,7 @@ static void check_forged(const struct proxies *p, struct str lines, struct str f
     FUZZ_CHECK(same_address(&told, &honest));
 }
 
-/* The same in one line: the proxy has added its words to those of the client. */
+/* The proxy appends its entry to the client's header line. */
 static void check_appended(const struct proxies *p, struct str words)
 {
     char line[HEAD_MAX];

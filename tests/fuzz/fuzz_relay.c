@@ -1,7 +1,6 @@
-/* fuzz_relay.c - datagrams of voice: no bytes are taken for more than they are.
- *
- * Input: a byte that chooses the mode and whether the packet is sealed here, so that what is
- * behind the seal is reached too; then the datagram. */
+/* fuzz_relay.c - fuzzes the parsers of voice datagrams. Input: a byte that selects the mode and
+ * whether the test encrypts the packet (so that the parser after decryption is reached too);
+ * then the datagram. */
 #include "fuzz.h"
 
 #include <sodium.h>
@@ -11,7 +10,7 @@
 #include "relay/media/rtcp.h"
 #include "relay/media/seal.h"
 
-static void check_windows(const struct rtp_packet *p)
+static void check_replay_window(const struct rtp_packet *p)
 {
     static struct rtp_stream stream;
     struct rtp_admission a;
@@ -25,7 +24,7 @@ static void check_windows(const struct rtp_packet *p)
     FUZZ_CHECK(!rtp_stream_admits(&stream, p, &a));
 }
 
-/* What was opened can be written in every mode, and is never longer than the room for it. */
+/* Decrypted packets can be encrypted in every mode and fit the buffer. */
 static void check_writing(const struct rtp_plain *plain, const unsigned char *key)
 {
     unsigned char *out = mem_new(SEAL_MAX);
@@ -40,7 +39,7 @@ static void check_writing(const struct rtp_plain *plain, const unsigned char *ke
     mem_free(out);
 }
 
-/* As a client would have sent it: header and preamble as they came, all else sealed. */
+/* Encrypts a packet like a client: header and preamble stay unencrypted. */
 static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsigned char *out)
 {
     unsigned char nonce[24] = { 0, 0, 0, 1 };
@@ -57,8 +56,8 @@ static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsign
     return p.clear.n + (size_t)n + 4;
 }
 
-/* Parts follow each other to the end, and what is sealed is what is opened. */
-static void check_control(struct str datagram, const unsigned char *key)
+/* RTCP parts cover the packet, and decryption restores the encrypted data. */
+static void check_rtcp_packets(struct str datagram, const unsigned char *key)
 {
     unsigned char *out = mem_new(SEAL_MAX), *opened = mem_new(PACKET_MAX);
     struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(1))), key, 0);
@@ -94,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (kind == PACKET_ASKS_ADDRESS || kind == PACKET_RTCP)
         packet_ssrc(kind, datagram);
     if (kind == PACKET_RTCP)
-        check_control(datagram, key);
+        check_rtcp_packets(datagram, key);
     if (kind != PACKET_RTP)
         return 0;
     unsigned mode = data[0] % 3;
@@ -106,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!rtp_read(datagram, &p))
         return 0;
     FUZZ_CHECK(p.clear.n + p.sealed.n == datagram.n && p.clear.n >= RTP_HEADER);
-    check_windows(&p);
+    check_replay_window(&p);
     struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(mode))), key, 0);
     plain = mem_new(sizeof *plain);
     bool opened = seal_open(s, &p, plain);

@@ -1,8 +1,6 @@
-/* fuzz_schema.c - any bytes through a schema with everything in it.
- *
- * Bytes are not JSON exactly when the reader says so; what is refused is
- * explained in JSON; what is taken encodes to a body that is taken again and
- * encodes to the same. Input that begins with '?' is a query string. */
+/* fuzz_schema.c - fuzzes a schema that has every type. Invalid JSON is refused exactly when the
+ * reader refuses it; errors are valid JSON; an accepted value encodes to a body that is accepted
+ * and encodes to the same text. Input that begins with '?' is a query string. */
 #include "fuzz.h"
 
 #include "base/arena.h"
@@ -81,7 +79,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Follows what fields promise, as checks in the domains do. */
+/* Dereferences the decoded fields, as the checks in the domains do. */
 static void check(struct form *form, const struct place *here, const void *object)
 {
     const struct thing *t = object;
@@ -91,7 +89,7 @@ static void check(struct form *form, const struct place *here, const void *objec
         form_fail(form, &place, "NAMELESS", "A child needs a name.");
 }
 
-/* In mode 2 there is no ratio. */
+/* Mode 2 has no ratio. */
 static uint64_t counts(const void *object)
 {
     const struct thing *t = object;
@@ -105,11 +103,11 @@ static const struct schema thing_schema = { .name = "Thing",
                                             .check = check,
                                             .counts = counts };
 
-/* Levels of a JSON text. */
+/* Returns the nesting depth of a JSON text. */
 static unsigned depth_of(struct str text)
 {
     unsigned depth = 0, most = 0;
-    bool inside = false; /* a string */
+    bool inside = false; /* inside a string */
 
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
@@ -126,7 +124,8 @@ static unsigned depth_of(struct str text)
     return most;
 }
 
-/* Errors stand a few levels below what they are about, where our own reader need not go. */
+/* Errors are nested a few levels deeper than their fields, possibly beyond the reader's depth
+ * limit. */
 static void check_errors(const struct form *form, struct buf *out)
 {
     struct json j = json_to(out);
@@ -138,8 +137,8 @@ static void check_errors(const struct form *form, struct buf *out)
     FUZZ_CHECK(json_valid(buf_str(out)) || depth_of(buf_str(out)) > JSON_MAX_DEPTH);
 }
 
-/* What was taken once is taken in the form that we write it in. */
-static void check_taken(const void *value, struct arena *arena, struct buf *once)
+/* An accepted value must be accepted again in its encoded form. */
+static void check_accepted_value(const void *value, struct arena *arena, struct buf *once)
 {
     struct form form = { .arena = arena };
     struct json j = json_to(once), k;
@@ -172,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (e == ERR_INVALID_FORM_BODY)
         check_errors(&form, &out);
     else if (e == OK)
-        check_taken(value, arena, &out);
+        check_accepted_value(value, arena, &out);
     else
         FUZZ_CHECK(e == ERR_INVALID_JSON && !form_failed(&form));
     buf_clear(&out);

@@ -1,7 +1,5 @@
-/* fuzz_voice.c - what clients send to the voice gateway is read or refused.
- *
- * Input: a message. Its data is read by the schema of every opcode, and what is read of video keeps
- * to its limits, whoever chooses by it. */
+/* fuzz_voice.c - fuzzes the parser of voice gateway messages. Input: a message. Its data is
+ * parsed by the schema of every opcode, and parsed video settings respect their limits. */
 #include "fuzz.h"
 
 #include "relay/peers.h"

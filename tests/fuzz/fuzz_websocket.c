@@ -1,6 +1,5 @@
-/* fuzz_websocket.c - a client's frames make the same messages, however they are cut.
- *
- * Input: the bytes of the connection behind the handshake. */
+/* fuzz_websocket.c - fuzzes the WebSocket frame parser: the messages must not depend on how the
+ * bytes are split. Input: the bytes of the connection after the handshake. */
 #include "fuzz.h"
 
 #include "base/mem.h"
@@ -20,14 +19,14 @@ static void check_message(const struct ws_message *m)
         FUZZ_CHECK(utf8_valid(m->payload));
 }
 
-static void note(struct buf *log, const struct ws_message *m)
+static void append_message_to_log(struct buf *log, const struct ws_message *m)
 {
     buf_printf(log, "%d %d %zu ", m->opcode, m->opcode == WS_CLOSE ? m->close_code : 0,
                m->payload.n);
     buf_add_str(log, m->payload);
 }
 
-/* One piece; false after an error. The reader changes bytes, so it gets a copy. */
+/* Feeds one piece; returns false after an error. The reader changes bytes, so it gets a copy. */
 static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
 {
     char *copy = mem_new(piece.n);
@@ -47,7 +46,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
         FUZZ_CHECK(found || at == piece.n);
         if (found) {
             check_message(&m);
-            note(log, &m);
+            append_message_to_log(log, &m);
         }
     }
     mem_free(copy);

@@ -1,4 +1,4 @@
-/* planted.c - faults that a test plants: named in the environment. */
+/* planted.c - enables deliberate faults for tests, named in GUILDHALL_TEST_FAULT. */
 #include "base/planted.h"
 
 #include <pthread.h>
@@ -28,30 +28,30 @@ static const char *const fault_words[] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool chosen[sizeof fault_words / sizeof *fault_words];
 
-static void planted_choose(struct str word)
+static void enable_planted_fault(struct str word)
 {
     for (size_t i = 1; i < sizeof fault_words / sizeof *fault_words; i++)
         if (str_is(word, fault_words[i]))
             chosen[i] = true;
 }
 
-static void planted_read(void)
+static void read_planted_faults(void)
 {
     const char *words = getenv("GUILDHALL_TEST_FAULT");
     struct str rest = words ? str_of(words) : STR("");
 
     while (rest.n)
-        planted_choose(str_cut(&rest, ','));
+        enable_planted_fault(str_cut(&rest, ','));
 }
 
 bool fault_planted(enum planted_fault fault)
 {
-    pthread_once(&once, planted_read);
+    pthread_once(&once, read_planted_faults);
     return chosen[fault];
 }
 
-/* Of three reads that begin together, one reads first and ends last. */
-static void planted_sleep(unsigned turn, bool at_end)
+/* Delays three reads that start together so that one reads first and ends last. */
+static void sleep_for_planted_fault(unsigned turn, bool at_end)
 {
     static const unsigned wait_ms[3][2] = { { 0, 600 }, { 300, 0 }, { 200, 0 } };
 
@@ -66,12 +66,12 @@ unsigned planted_wait_before(void)
         return 0;
     unsigned turn = atomic_fetch_add(&turns, 1);
 
-    planted_sleep(turn, false);
+    sleep_for_planted_fault(turn, false);
     return turn;
 }
 
 void planted_wait_after(unsigned turn)
 {
     if (fault_planted(PLANTED_LATE_LOOKS))
-        planted_sleep(turn, true);
+        sleep_for_planted_fault(turn, true);
 }

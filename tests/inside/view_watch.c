@@ -1,4 +1,4 @@
-/* view_watch.c - compares a gateway's view of a guild with the store (PLANTED_WATCH_VIEWS). */
+/* view_watch.c - compares the gateway's view of a guild with the store (PLANTED_WATCH_VIEWS). */
 #include "base/log.h"
 #include "gateway/views/view.h"
 
@@ -18,7 +18,7 @@ static bool has_overwrite(const struct place_rule *p, const struct overwrite *o)
     return false;
 }
 
-static bool same_place(const struct place_rule *a, const struct place_rule *b)
+static bool same_type_and_overwrites(const struct place_rule *a, const struct place_rule *b)
 {
     for (uint32_t i = 0; b && i < a->count; i++)
         if (!has_overwrite(b, &a->overwrites[i]))
@@ -31,12 +31,12 @@ static bool same_channels(const struct guild_view *a, const struct guild_view *b
     size_t at = 0;
 
     for (const struct place_rule *p; (p = map_next(&a->channels, &at));)
-        if (!same_place(p, map_get(&b->channels, p->id)))
+        if (!same_type_and_overwrites(p, map_get(&b->channels, p->id)))
             return false;
     return a->channels.count == b->channels.count;
 }
 
-/* The part in which two views of a guild differ, or NULL. */
+/* Returns the name of the part in which two views differ, or NULL. */
 static const char *view_difference(const struct guild_view *a, const struct guild_view *b)
 {
     if (a->owner_id != b->owner_id)

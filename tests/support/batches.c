@@ -1,4 +1,4 @@
-/* batches.c - reads of one turn of a loop. */
+/* batches.c - sends several reads in one loop iteration. */
 #include "support/batches.h"
 
 #include "base/mem.h"

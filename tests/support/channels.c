@@ -1,4 +1,4 @@
-/* channels.c - channels for tests, and what is told about them. */
+/* channels.c - creates channels for tests and expects their events. */
 #include "channels.h"
 #include "test_sql.h"
 

@@ -1,4 +1,4 @@
-/* client.c - people who speak HTTP to a world. */
+/* client.c - HTTP clients of a test world. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -57,7 +57,7 @@ static bool send_all(int fd, struct str bytes)
     return true;
 }
 
-/* More bytes into in; false at the end or when nothing comes in time. */
+/* Receives more bytes into `in`; returns false at the end or after the time limit. */
 static bool receive(int fd, struct buf *in, int wait_ms)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -75,7 +75,7 @@ struct str client_raw(struct client *c, struct str bytes, int wait_ms)
     struct buf in;
 
     buf_init(&in, LARGEST);
-    send_all(fd, bytes); /* it may be refused half-way */
+    send_all(fd, bytes); /* the server may refuse before all is sent */
     while (receive(fd, &in, wait_ms))
         ;
     close(fd);
@@ -105,7 +105,7 @@ struct str answer_header(struct answer a, const char *name)
     return header_of(a.head, name);
 }
 
-/* Reads one answer; the body has a Content-Length, or there is none. */
+/* Reads one response; the body has a Content-Length, or there is none. */
 static bool read_answer(struct client *c, bool head_only, struct answer *ret)
 {
     struct arena *a = client_arena(c);
@@ -157,7 +157,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     buf_printf(&out, "%s\r\n", headers ? headers : "");
     buf_add_str(&out, body);
 
-    /* A connection that was kept may have been closed meanwhile: once more, afresh. */
+    /* A reused connection may have been closed meanwhile: try again with a new one. */
     bool fresh = c->fd < 0;
     for (;;) {
         if (c->fd < 0)
@@ -167,7 +167,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
             break;
         client_hang_up(c);
         if (fresh)
-            fail_test(__FILE__, __LINE__, "%s: no answer", a.call);
+            fail_test(__FILE__, __LINE__, "%s: no response", a.call);
         fresh = true;
     }
     buf_clear(&out);
@@ -178,7 +178,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
 
 /* --- calls ---------------------------------------------------------------------------- */
 
-/* 'text' to "text"; \' stays an apostrophe. */
+/* Replaces 'text' by "text"; \' becomes an apostrophe. */
 static char *double_quotes(struct arena *a, const char *json)
 {
     char *out = str_dupz(a, str_of(json)), *to = out;

@@ -1,4 +1,4 @@
-/* consents.c - an application that asks, and whoever may allow it. */
+/* consents.c - OAuth2 authorizations for tests. */
 #include "consents.h"
 
 #include <string.h>

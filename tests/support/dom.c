@@ -1,4 +1,4 @@
-/* dom.c - JSON as a tree, for tests that look into answers. */
+/* dom.c - parses JSON into a tree, for tests that examine replies. */
 #include "dom.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static bool read_items(struct json_reader *r, struct dom *d)
     struct str key;
 
     json_enter(r);
-    r->values = 1; /* a server may say more than it hears */
+    r->values = 1; /* replies may have more values than the limit for requests */
     if (d->kind == JSON_OBJECT) {
         while (json_next_member(r, &key)) {
             struct dom *item = add_item(r, d, &room);

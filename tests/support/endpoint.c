@@ -1,4 +1,4 @@
-/* endpoint.c - an app's own address, for tests. */
+/* endpoint.c - the interactions endpoint of an app, for tests. */
 #include "endpoint.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ struct endpoint {
     struct world *world;
     pthread_t thread;
     pthread_mutex_t lock;
-    int fd, stop[2], news[2]; /* news: a byte for each endpoint_answer */
+    int fd, stop[2], news[2]; /* news: one byte for each call of endpoint_answer */
     char url[64];
     unsigned char key[crypto_sign_PUBLICKEYBYTES];
     enum endpoint_manner manner;
@@ -68,7 +68,7 @@ static bool is_signed(const struct endpoint *e, const char *head, const char *bo
     return crypto_sign_verify_detached(signature, text, n, e->key) == 0;
 }
 
-/* One whole request; false: the other end went away. */
+/* Reads one whole request; returns false if the client disconnected. */
 static bool read_request(int fd, struct request *r)
 {
     char *bytes = mem_new(LARGEST), length[32], *end = NULL;
@@ -94,7 +94,7 @@ static bool read_request(int fd, struct request *r)
     return true;
 }
 
-/* --- answering ------------------------------------------------------------------------ */
+/* --- responses ------------------------------------------------------------------------ */
 
 static void reply(int fd, int status, const char *type, const char *more, const char *body)
 {
@@ -140,7 +140,7 @@ static void serve(struct endpoint *e, int fd)
     if (e->count < MOST)
         e->requests[e->count++] = r;
     for (char bytes[64]; read(e->news[0], bytes, sizeof bytes) > 0;)
-        ; /* what was set before it asked is no news */
+        ; /* responses set before the request are not new */
     pthread_mutex_unlock(&e->lock);
 
     struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->news[0], POLLIN, 0 } };
@@ -172,7 +172,7 @@ static void *run(void *arg)
     }
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 struct endpoint *endpoint_open(struct world *w, const char *verify_key)
 {
@@ -243,7 +243,7 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- what it got ---------------------------------------------------------------------- */
+/* --- received requests ---------------------------------------------------------------- */
 
 int endpoint_count(struct endpoint *e)
 {

@@ -1,4 +1,4 @@
-/* expect.c - what tests say about answers. */
+/* expect.c - expectations about replies. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -78,5 +78,5 @@ void expect_absent_at(const char *file, int line, struct answer a, const char *p
     if (!dom_at(a.json, path))
         return;
     show(a);
-    fail_test(file, line, "'%s' is there", path);
+    fail_test(file, line, "'%s' is present, but must be absent", path);
 }

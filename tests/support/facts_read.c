@@ -1,7 +1,5 @@
-/* facts_read.c - the facts of an event as its payload says them.
- *
- * The server takes them from structs. Here they are read from the text that clients get, by
- * rules of their own, so that both can be compared. */
+/* facts_read.c - reads the routing fields of an event from its JSON payload. The server takes
+ * these fields from structs; this independent implementation lets tests compare both. */
 #include "facts_read.h"
 
 #include <string.h>
@@ -17,7 +15,7 @@ struct role_ref {
     uint64_t permissions;
 };
 
-/* All that may be of interest, whatever the event. */
+/* All payload fields that may be needed, whatever the event. */
 struct said {
     snowflake id, owner_id, user_id, role_id, application_id;
     const struct ref *user, *author;
@@ -119,8 +117,8 @@ static const struct schema schemas[] = {
     [FACTS_PEOPLE] = { .size = sizeof(struct said), .fields = people_fields },
 };
 
-/* Fills the head; the items. */
-static struct list take(const struct said *s, struct facts *f)
+/* Fills the header and returns the items. */
+static struct list fill_routing_fields(const struct said *s, struct facts *f)
 {
     switch ((enum facts_kind)f->kind) {
     case FACTS_GUILD:
@@ -144,7 +142,7 @@ static struct list take(const struct said *s, struct facts *f)
     case FACTS_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;
         f->message.application_id = s->application_id;
-        return s->mentions; /* struct ref is an id */
+        return s->mentions; /* struct ref has the layout of an id */
     case FACTS_PEOPLE:
         return s->added_members.count ? s->added_members : s->removed_member_ids;
     case FACTS_NONE:
@@ -162,7 +160,7 @@ const struct facts *facts_read(enum event event, struct str payload, struct aren
 
     if (!head.kind || schema_decode(&type, payload, &form, &said))
         return NULL;
-    struct list items = take(said, &head);
+    struct list items = fill_routing_fields(said, &head);
     head.count = (uint32_t)items.count;
     struct facts *f = arena_alloc(arena, facts_size(&head));
     *f = head;

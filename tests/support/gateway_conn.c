@@ -1,4 +1,4 @@
-/* gateway_conn.c - people who are connected to a world's gateway. */
+/* gateway_conn.c - gateway connections of test clients. */
 #include "gateway_conn.h"
 
 #include <errno.h>
@@ -26,9 +26,9 @@ struct gateway_conn {
     int fd;
     struct buf in;
     bool etf, zlib, zstd, binary;
-    bool watches;    /* presences are read, too */
-    bool beats;      /* when it is asked to */
-    unsigned beaten; /* times whose answers have not come */
+    bool watches;    /* presence events are returned, too */
+    bool beats;      /* answers heartbeat requests */
+    unsigned beaten; /* heartbeats without acknowledgement */
     z_stream inflate;
     ZSTD_DCtx *dctx;
     int close_code;
@@ -44,7 +44,7 @@ static void send_bytes(struct gateway_conn *g, struct str bytes)
         ssize_t n = send(g->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
 
         if (n <= 0)
-            return; /* it is told by what it reads */
+            return; /* the next read reports the error */
         bytes = str_from(bytes, (size_t)n);
     }
 }
@@ -85,8 +85,8 @@ static bool receive(struct gateway_conn *g, int wait_ms)
     return n > 0;
 }
 
-/* A whole frame out of what was received; its payload is copied. */
-static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
+/* Removes one whole frame from the received bytes and copies its payload. */
+static bool remove_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
 {
     const unsigned char *p = (const unsigned char *)g->in.p;
     size_t head = 2, n;
@@ -180,7 +180,7 @@ static const struct dom *understand(struct gateway_conn *g, struct str payload)
     if (!decode(g, payload, &plain))
         fail_test(__FILE__, __LINE__, "a message of %zu bytes cannot be unpacked", payload.n);
     if (g->etf && !etf_to_json(buf_str(&plain), &json))
-        fail_test(__FILE__, __LINE__, "a message is not a term");
+        fail_test(__FILE__, __LINE__, "a message is not valid ETF");
     struct str text = str_dup(a, buf_str(g->etf ? &json : &plain));
     buf_clear(&plain);
     buf_clear(&json);
@@ -197,13 +197,13 @@ static long number_at(const struct dom *d, const char *path)
     return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
 }
 
-/* What most tests are not about, and what comes beside what they are. */
+/* Whether an event may come at any time and most tests skip it. */
 static bool comes_anytime(struct str event)
 {
     return str_is(event, "PRESENCE_UPDATE") || str_is(event, "VOICE_CHANNEL_START_TIME_UPDATE");
 }
 
-/* Whether it is about heartbeats that this client sees to by itself. */
+/* Whether the message is part of the automatic heartbeats. */
 static bool is_seen_to(struct gateway_conn *g, const struct dom *m)
 {
     long op = number_at(m, "op");
@@ -225,7 +225,7 @@ const struct dom *conn_read(struct gateway_conn *g, int wait_ms)
     struct str payload;
 
     while (g->fd >= 0) {
-        if (!take_frame(g, &opcode, &payload)) {
+        if (!remove_frame(g, &opcode, &payload)) {
             if (!receive(g, wait_ms))
                 return NULL;
             continue;
@@ -298,7 +298,7 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
             return g;
         }
         if (!receive(g, PATIENCE_MS))
-            fail_test(__FILE__, __LINE__, "the gateway does not answer");
+            fail_test(__FILE__, __LINE__, "the gateway does not respond");
     }
 }
 
@@ -346,7 +346,7 @@ void conn_lose(struct gateway_conn *g)
     expect_soon(conn_census(g, "connected") == 0);
 }
 
-/* The server says goodbye, lets the session go and closes, in this order. */
+/* Waits until the server has sent its close frame, released the session and closed the socket. */
 static void await_end(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -417,7 +417,7 @@ bool conn_was_binary(const struct gateway_conn *g)
     return g->binary;
 }
 
-/* --- speaking ------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 static void send_json(struct gateway_conn *g, struct str json)
 {
@@ -500,14 +500,14 @@ static const struct dom *read_or_fail(const char *file, int line, struct gateway
 
     if (!d)
         fail_test(file, line, "%s: %s, not %s (%d)", g->client->name,
-                  g->close_code ? "closed" : "nothing came", what, g->close_code);
+                  g->close_code ? "closed" : "nothing received", what, g->close_code);
     return d;
 }
 
 void conn_count(struct gateway_conn *g, const struct dom *message)
 {
     if (number_at(message, "s") != (long)g->seq + 1)
-        fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
+        fail_test(__FILE__, __LINE__, "sequence number %ld after %ld", number_at(message, "s"),
                   (long)g->seq);
     g->seq++;
 }
@@ -535,10 +535,10 @@ const struct dom *expect_dispatch_of(const char *file, int line, struct gateway_
     struct str where;
 
     if (number_at(m, "op") != 0 || !t || !str_is(t->text, event))
-        fail_test(file, line, "%s was told op %ld %.*s, not %s", g->client->name,
+        fail_test(file, line, "%s got opcode %ld %.*s, expected %s", g->client->name,
                   number_at(m, "op"), t ? (int)t->text.n : 0, t ? t->text.p : "", event);
     if (number_at(m, "s") != (long)g->seq + 1)
-        fail_test(file, line, "%s has number %ld after %ld", event, number_at(m, "s"),
+        fail_test(file, line, "%s has sequence number %ld after %ld", event, number_at(m, "s"),
                   (long)g->seq);
     g->seq++;
     if (!dom_contains(d, expected, g->client->world->arena, &where))

@@ -1,4 +1,4 @@
-/* gifs.c - catalogues of GIFs for tests. */
+/* gifs.c - GIF catalogues for tests. */
 #include "gifs.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void big32(unsigned char *at, unsigned v)
         at[i] = (unsigned char)(v >> (24 - 8 * i));
 }
 
-/* ftyp, then moov with one trak with one tkhd of version 0. */
+/* Writes ftyp, then moov with one trak with one tkhd of version 0. */
 static void put_mp4(struct world *w, const char *name, unsigned width, unsigned height)
 {
     enum { HEADER = 92 };
@@ -115,7 +115,7 @@ const char *world_gif_folder(struct world *w)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static void note_problem(void *arg, size_t row, struct str what)
+static void append_import_problem(void *arg, size_t row, struct str what)
 {
     buf_printf(arg, "%zu: %.*s\n", row, STR_FMT(what));
 }
@@ -129,7 +129,7 @@ struct gif_import world_import_gif_text(struct world *w, struct str text)
     struct gifs_import in = {
         .text = text,
         .folder = world_gif_folder(w),
-        .problem = note_problem,
+        .problem = append_import_problem,
         .problem_arg = &problems,
     };
     expect(gifs_import(guildhall_store(world_server(w)), &in, &report) == OK);
@@ -170,7 +170,7 @@ const char *gif_ids(struct answer a)
 
 void world_count_choices(struct world *w)
 {
-    clock_go(); /* a choice that comes while others are counted waits for the next count */
+    clock_go(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
     clock_stop();

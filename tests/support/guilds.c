@@ -1,4 +1,4 @@
-/* guilds.c - guilds for tests, and what is told about them. */
+/* guilds.c - creates guilds for tests and expects their events. */
 #include "guilds.h"
 
 #include "apps.h"
@@ -15,7 +15,7 @@ snowflake id_of(const char *text)
     return strtoull(text, NULL, 10);
 }
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 void forget_told(struct world *w)
 {
@@ -30,7 +30,7 @@ void forget_told(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_told(void *of)
+static const struct heard *next_guild_event(void *of)
 {
     struct world *w = of;
     const struct heard *found = NULL;
@@ -62,17 +62,17 @@ struct subject system_viewers(struct world *w, const char *guild)
 void expect_told_at(const char *file, int line, struct world *w, struct subject to,
                     const char *event, const char *fmt, ...)
 {
-    const struct heard *h = heard_soon(next_told, w);
+    const struct heard *h = heard_soon(next_guild_event, w);
     struct str where;
     va_list args;
 
     if (!h)
-        fail_test(file, line, "nothing was told, not %s", event);
+        fail_test(file, line, "no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s was told, not %s", event_name(h->event), event);
+        fail_test(file, line, "the event is %s, expected %s", event_name(h->event), event);
     if (!same_subject(h->to, to))
-        fail_test(file, line, "%s was told to kind %d, %llu, channel %llu, rights %llx", event,
-                  (int)h->to.kind, (unsigned long long)h->to.id,
+        fail_test(file, line, "%s has the audience kind %d, %llu, channel %llu, permissions %llx",
+                  event, (int)h->to.kind, (unsigned long long)h->to.id,
                   (unsigned long long)h->to.channel_id, (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(w->arena, fmt, args);
@@ -83,10 +83,10 @@ void expect_told_at(const char *file, int line, struct world *w, struct subject 
 
 void expect_nothing_told_at(const char *file, int line, struct world *w)
 {
-    const struct heard *h = next_told(w);
+    const struct heard *h = next_guild_event(w);
 
     if (h)
-        fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);
+        fail_test(file, line, "unexpected %s: %s", event_name(h->event), h->payload);
 }
 
 /* --- guilds --------------------------------------------------------------------------- */

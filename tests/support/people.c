@@ -1,4 +1,4 @@
-/* people.c - people who know each other, for tests. */
+/* people.c - users and their relationships for tests. */
 #include "people.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct value v_client(const struct client *c)
     return v_id(id_of(c->id));
 }
 
-/* --- through the interface ------------------------------------------------------------ */
+/* --- through the API ------------------------------------------------------------------ */
 
 static void put(struct client *a, const struct client *b, const char *json)
 {

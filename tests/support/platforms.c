@@ -1,4 +1,4 @@
-/* platforms.c - other platforms for tests: their accounts, and who follows them. */
+/* platforms.c - external platforms for tests: accounts, connections, integrations. */
 #include "platforms.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ void link_new(struct client *c, enum platform p, const char *account)
 void expect_number(struct world *w, int64_t number, const char *sql)
 {
     expect_soon(store_count(w, sql) == number);
-    world_settle(w); /* what was written is told a moment after it can be read */
+    world_settle(w); /* events follow shortly after the rows are visible */
 }
 
 const char *follow(struct client *c, const char *guild, enum platform p, const char *account)

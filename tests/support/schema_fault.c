@@ -1,4 +1,4 @@
-/* schema_fault.c - checks the rows of a schema against its struct. */
+/* schema_fault.c - checks the fields of a schema against its struct. */
 #include "support/schema_fault.h"
 
 #include "json/internal.h"
@@ -79,7 +79,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
     return fault;
 }
 
-/* A schema without name that a field leads to, or NULL. */
+/* Returns the unnamed schema of a field's type, or NULL. */
 static const struct schema *inner_schema(const struct type *type)
 {
     type = type_shown(type);

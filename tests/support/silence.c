@@ -1,4 +1,4 @@
-/* silence.c - a wire that can fall silent: one thread that passes bytes on. */
+/* silence.c - a proxy thread that can stop forwarding bytes to PostgreSQL. */
 #include "support/silence.h"
 
 #include <arpa/inet.h>
@@ -19,16 +19,16 @@
 
 enum { MOST = 32, LOOK_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
 
-/* Ends of one connection, the client's and the server's; both -1: free. */
+/* The client's and the server's socket of one connection; both -1: free. */
 struct wire {
     int ends[2];
-    SSL *tls; /* what the client's end is spoken to by; NULL: plainly */
+    SSL *tls; /* TLS of the client's side; NULL: plain */
     bool silent;
 };
 
 struct silence {
     char *where, folder[90];
-    SSL_CTX *tls; /* NULL: none is spoken */
+    SSL_CTX *tls; /* NULL: no TLS */
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
@@ -59,7 +59,7 @@ static void hang_up(struct wire *w)
 
 /* --- TLS ------------------------------------------------------------------------------ */
 
-/* With a certificate that nobody looks at. */
+/* Creates a TLS context with a certificate that no client verifies. */
 static SSL_CTX *wire_tls_new(void)
 {
     SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
@@ -78,7 +78,7 @@ static SSL_CTX *wire_tls_new(void)
     return tls;
 }
 
-/* The client asks for it in eight bytes, and is told yes. False: it went away. */
+/* Accepts the client's eight-byte TLS request. Returns false if the client disconnected. */
 static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
 {
     char request[8];
@@ -102,8 +102,8 @@ static bool wire_unseal(const struct wire *w)
     return true;
 }
 
-/* All that the server says until it is quiet. */
-static size_t wire_hear(const struct wire *w, char *bytes)
+/* Reads from the server until no more bytes arrive. */
+static size_t wire_read_server(const struct wire *w, char *bytes)
 {
     struct pollfd more = { .fd = w->ends[1], .events = POLLIN };
     size_t n = 0;
@@ -116,12 +116,12 @@ static size_t wire_hear(const struct wire *w, char *bytes)
     return n;
 }
 
-/* In records that are as long as may be, the last one above all: nothing comes behind it that would
- * tell a client of the rest of it. */
+/* Sends in TLS records of maximum length, so that no later record makes a client read the rest
+ * of a long one. */
 static bool wire_seal(const struct wire *w)
 {
     static char bytes[MOST_SAID];
-    size_t n = wire_hear(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
+    size_t n = wire_read_server(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
 
     for (size_t at = 0; at < n; at += length, length = RECORD)
         if (SSL_write(w->tls, bytes + at, (int)length) <= 0)
@@ -129,7 +129,7 @@ static bool wire_seal(const struct wire *w)
     return n;
 }
 
-/* --- what passes ---------------------------------------------------------------------- */
+/* --- forwarding ----------------------------------------------------------------------- */
 
 static void accept_one(struct silence *s)
 {
@@ -146,7 +146,7 @@ static void accept_one(struct silence *s)
     abort();
 }
 
-/* From one end to the other; false when it ended. */
+/* Forwards bytes in one direction; returns false at the end of the connection. */
 static bool pass_on(const struct wire *w, int from, int way_ms)
 {
     char bytes[65536];
@@ -159,7 +159,7 @@ static bool pass_on(const struct wire *w, int from, int way_ms)
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-static void turn(struct silence *s)
+static void poll_and_forward(struct silence *s)
 {
     struct pollfd polls[2 * MOST + 1] = { { .fd = s->silent ? -1 : s->listener,
                                             .events = POLLIN } };
@@ -185,10 +185,10 @@ static void *pass_all(void *arg)
     sigset_t pipe;
 
     sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE); /* who hangs up is noticed */
+    sigaddset(&pipe, SIGPIPE); /* a disconnected client is detected by the write error */
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (; !s->over; s->turns++)
-        turn(s);
+        poll_and_forward(s);
     return NULL;
 }
 
@@ -242,7 +242,7 @@ void silence_begin(struct silence *s)
 {
     s->silent = true;
     for (unsigned before = s->turns; s->turns - before < 2;)
-        usleep(1000); /* until the thread has looked */
+        usleep(1000); /* until the thread has seen the change */
 }
 
 void silence_stretch(struct silence *s, int ms)

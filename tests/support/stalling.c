@@ -1,4 +1,4 @@
-/* stalling.c - a PostgreSQL behind a Unix socket that can be made to stand still. */
+/* stalling.c - a proxy to PostgreSQL behind a Unix socket that can be paused. */
 #include "support/stalling.h"
 
 #include <assert.h>
@@ -26,8 +26,8 @@ static int socket_at(const char *where, struct sockaddr_un *address)
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Descriptors 2 i + 1 and 2 i + 2 are a pair; -1: the place is free. */
-static void take_connection(struct pollfd *fds)
+/* Descriptors 2 i + 1 and 2 i + 2 are a pair; -1: a free slot. */
+static void accept_proxied_connection(struct pollfd *fds)
 {
     struct sockaddr_un address;
     int client = accept(listener, NULL, NULL), server = socket_at(behind, &address);
@@ -79,7 +79,7 @@ static void *pass_all(void *arg)
             fds[i].fd = fds[other].fd = -1;
         }
         if (fds[0].revents)
-            take_connection(fds);
+            accept_proxied_connection(fds);
     }
     for (int i = 0; i < MOST; i++)
         if (fds[i].fd >= 0)

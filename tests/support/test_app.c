@@ -1,4 +1,4 @@
-/* test_app.c - an app with commands for tests, in a guild. */
+/* test_app.c - an app with commands in a guild, for tests. */
 #include "test_app.h"
 
 #include "api/call.h"

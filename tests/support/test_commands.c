@@ -1,4 +1,4 @@
-/* test_commands.c - an app with commands, and people who use them. */
+/* test_commands.c - an app with commands, and users who invoke them. */
 #include "test_commands.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "test_sql.h"
 
-/* --- straight into the store ---------------------------------------------------------- */
+/* --- directly in the store ------------------------------------------------------------ */
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
@@ -90,7 +90,7 @@ static struct str written(struct world *w, const char *fmt, va_list args)
     return out;
 }
 
-/* A later member of the same name wins. */
+/* The last of several members with the same name counts. */
 const char *make_global_command(struct test_commands *s, const char *members, ...)
 {
     snowflake id = snowflake_new();
@@ -151,9 +151,9 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
                            command, command, text.n ? ", " : "", STR_FMT(text)));
 }
 
-/* --- what the app was told ------------------------------------------------------------ */
+/* --- interactions that the app received ----------------------------------------------- */
 
-static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
+static const struct heard *find_last_interaction(struct test_commands *s, size_t *ret_count)
 {
     struct world *w = s->world;
     const struct heard *found = NULL;
@@ -173,10 +173,10 @@ static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 const struct dom *last_interaction(struct test_commands *s)
 {
     size_t count;
-    const struct heard *h = last_told(s, &count);
+    const struct heard *h = find_last_interaction(s, &count);
 
     if (!h)
-        fail_test(__FILE__, __LINE__, "the app was told nothing");
+        fail_test(__FILE__, __LINE__, "the app received no interaction");
     return dom_parse(s->world->arena, str_of(h->payload));
 }
 
@@ -184,7 +184,7 @@ size_t interactions_told(struct test_commands *s)
 {
     size_t count;
 
-    last_told(s, &count);
+    find_last_interaction(s, &count);
     return count;
 }
 
@@ -193,7 +193,7 @@ const char *dom_text(struct test_commands *s, const struct dom *d, const char *p
     const struct dom *found = dom_at(d, path);
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "there is no '%s'", path);
+        fail_test(__FILE__, __LINE__, "'%s' is missing", path);
     return str_dupz(s->world->arena, found->text);
 }
 

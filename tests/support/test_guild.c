@@ -1,4 +1,4 @@
-/* test_guild.c - guilds for tests, made directly in the store, and what is heard in them. */
+/* test_guild.c - creates guilds directly in the store and expects their events. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     struct statement s = { 0 };
 
     vsnprintf(text, sizeof text, fmt, args);
-    /* Rows by the thousand are no work of the server, which gives up on one that takes long. */
+    /* Inserting thousands of rows bypasses the server, which would abort a long statement. */
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
     s.sql = str_dupz(world_arena(w), str_of(text));
@@ -121,16 +121,16 @@ const char *test_guild_add_with(struct test_guild *p, struct client *c, int posi
     return role;
 }
 
-/* --- what is heard -------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
-struct last_heard {
+struct last_event_search {
     struct world *world;
     const char *event;
 };
 
-static const struct heard *last_heard(void *of)
+static const struct heard *last_event_search(void *of)
 {
-    struct last_heard *l = of;
+    struct last_event_search *l = of;
     const struct heard *found = NULL;
 
     pthread_mutex_lock(&l->world->lock);
@@ -143,14 +143,15 @@ static const struct heard *last_heard(void *of)
 
 const struct dom *world_last_event(struct world *w, const char *event)
 {
-    const struct heard *found = heard_soon(last_heard, &(struct last_heard){ w, event });
+    const struct heard *found =
+        heard_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "nobody heard %s", event);
+        fail_test(__FILE__, __LINE__, "the event %s was not emitted", event);
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
-static const struct heard *next_heard(void *of)
+static const struct heard *next_guild_event(void *of)
 {
     struct test_guild *p = of;
     struct world *w = p->world;
@@ -171,16 +172,16 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = heard_soon(next_heard, p);
+    const struct heard *h = heard_soon(next_guild_event, p);
     struct str where;
     va_list args;
 
     if (!h)
-        fail_test(file, line, "the guild heard nothing, not %s", event);
+        fail_test(file, line, "the guild got no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the guild heard %s, not %s", event_name(h->event), event);
+        fail_test(file, line, "the guild got %s, expected %s", event_name(h->event), event);
     if (h->to.any_of != any_of)
-        fail_test(file, line, "%s went to those with %llx", event,
+        fail_test(file, line, "%s is limited to the permissions %llx", event,
                   (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
@@ -191,13 +192,13 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
 
 void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
 {
-    const struct heard *h = next_heard(p);
+    const struct heard *h = next_guild_event(p);
 
     if (h)
-        fail_test(file, line, "the guild heard %s", event_name(h->event));
+        fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
 }
 
-static void test_guild_read_hold(const struct hold_record *r, void *arg)
+static void find_hold_record(const struct hold_record *r, void *arg)
 {
     struct hold_record *found = arg;
 
@@ -205,11 +206,11 @@ static void test_guild_read_hold(const struct hold_record *r, void *arg)
         found->longest_ns = r->longest_ns;
 }
 
-static void expect_short(const char *kind, const char *part, double ms)
+static void expect_short_hold(const char *kind, const char *part, double ms)
 {
     struct hold_record found = { .kind = kind, .part = part };
 
-    hold_each(test_guild_read_hold, &found);
+    hold_each(find_hold_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);
@@ -217,12 +218,12 @@ static void expect_short(const char *kind, const char *part, double ms)
 
 void expect_short_writes(const char *part, double ms)
 {
-    expect_short("write", part, ms);
+    expect_short_hold("write", part, ms);
 }
 
 void expect_short_turns(const char *part, double ms)
 {
-    expect_short("turn", part, ms);
+    expect_short_hold("turn", part, ms);
 }
 
 int64_t world_counter(struct world *w, const char *name)

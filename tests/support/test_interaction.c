@@ -1,5 +1,4 @@
-/* test_interaction.c - interactions for tests, put straight into the store as if somebody had
- * asked. */
+/* test_interaction.c - inserts interactions directly into the store. */
 #include "test_interaction.h"
 
 #include <inttypes.h>
@@ -31,7 +30,7 @@ static const char * or (const char *text, const char *fallback)
     return text ? text : fallback;
 }
 
-/* As the server makes it. */
+/* Creates the token as the server does. */
 static const char *token_of(struct world *w, snowflake id)
 {
     unsigned char secret[32];

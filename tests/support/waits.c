@@ -1,4 +1,4 @@
-/* waits.c - waiting for what a server does by itself. */
+/* waits.c - waits for background work of a server. */
 #include "waits.h"
 
 #include <time.h>
@@ -12,12 +12,11 @@
 #include "net/loop.h"
 #include "test_guild.h"
 
-/* Two minutes on a quiet machine. On one that is busy each look takes longer, and so does what
- * is waited for. A look takes processor time from the server: what takes long is looked at
- * more seldom. */
+/* Two minutes on an idle machine. Each check takes processor time from the server, so slow
+ * conditions are checked less often. */
 enum { MOST_LOOKS = 6000, PACE_US = 1000, LONGEST_PACE_US = 20 * 1000, LOOKS_TO_SLOW = 8 };
 
-static void pause_before_look(int look)
+static void sleep_before_next_check(int look)
 {
     int pause = PACE_US * (1 + look / LOOKS_TO_SLOW);
 
@@ -27,8 +26,8 @@ static void pause_before_look(int look)
 void wait_on(const char *file, int line, const char *condition, int look)
 {
     if (look == MOST_LOOKS)
-        fail_test(file, line, "not after %d looks: %s", look, condition);
-    pause_before_look(look);
+        fail_test(file, line, "not true after %d checks: %s", look, condition);
+    sleep_before_next_check(look);
 }
 
 /* --- announcements -------------------------------------------------------------------- */
@@ -38,7 +37,7 @@ const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
     const struct heard *h = next(of);
 
     for (int look = 0; !h && look < MOST_LOOKS; look++) {
-        pause_before_look(look);
+        sleep_before_next_check(look);
         h = next(of);
     }
     return h;
@@ -46,14 +45,14 @@ const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
 
 /* --- the clock ------------------------------------------------------------------------ */
 
-static void look_at_clock(struct loop *loop, void *arg)
+static void check_deadlines_on_loop(struct loop *loop, void *arg)
 {
     (void)arg;
     loop_check_deadlines(loop);
 }
 
-/* Servers look at the clock a few times a second. What is due by the moved one is begun now,
- * so that a test neither waits for the next look nor comes before it. */
+/* Servers check the clock a few times per second. Due work is started immediately, so that a
+ * test does not depend on the next check. */
 void world_wait(struct world *w, double seconds)
 {
     clock_advance((int64_t)(seconds * 1e6));
@@ -61,12 +60,12 @@ void world_wait(struct world *w, double seconds)
         return;
     struct api *api = guildhall_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
-        loop_call(loops_at(api->loops, i), look_at_clock, NULL);
+        loop_call(loops_at(api->loops, i), check_deadlines_on_loop, NULL);
     jobs_expect(api->jobs, clock_us());
 }
 
-/* A job's row stays, and is due, until its writes are committed; a call counts as running
- * until these are announced. A job that goes on in steps begins the next before the last ends. */
+/* A job's row stays due until its writes are committed; a call counts as running until its
+ * events are emitted. A job with several steps starts the next step before the last one ends. */
 static bool is_at_rest(struct world *w)
 {
     int64_t next =
@@ -85,7 +84,7 @@ struct position_look {
     uint64_t least;
 };
 
-static void look_at_position(struct loop *loop, void *arg)
+static void check_loop_position(struct loop *loop, void *arg)
 {
     struct position_look *l = arg;
     uint64_t position = l->gateway->hubs[loop_index(loop)]->position;
@@ -99,7 +98,7 @@ static uint64_t least_position(struct world *w)
     struct position_look l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
 
     for (unsigned i = 0; i < l.gateway->hub_count; i++)
-        loop_call(l.gateway->hubs[i]->loop, look_at_position, &l);
+        loop_call(l.gateway->hubs[i]->loop, check_loop_position, &l);
     return l.least;
 }
 

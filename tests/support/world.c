@@ -1,4 +1,4 @@
-/* world.c - a whole server for one test. */
+/* world.c - a complete server for one test. */
 #include "world.h"
 
 #include <ftw.h>
@@ -20,7 +20,7 @@
 #include "postgres.h"
 #include "sqlite.h"
 
-static struct world *running; /* the test that an expectation belongs to */
+static struct world *running; /* the test to which an expectation belongs */
 
 /* --- failing -------------------------------------------------------------------------- */
 
@@ -36,10 +36,10 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     longjmp(running->failed, 1);
 }
 
-/* --- holding others up ---------------------------------------------------------------- */
+/* --- blocked loops -------------------------------------------------------------------- */
 
-/* Times the limit of a release build: unoptimised code and the sanitizers are slower, and the
- * allocator of ThreadSanitizer copies what grows. */
+/* Factor for the time limits of a release build: unoptimised code and sanitizers are slower, and
+ * the allocator of ThreadSanitizer copies growing memory. */
 #if defined(__SANITIZE_THREAD__)
 enum { SLOWNESS = 25 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -53,7 +53,7 @@ static struct {
     struct hold_record worst;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void note_held(const struct hold_record *r)
+static void record_hold(const struct hold_record *r)
 {
     pthread_mutex_lock(&held.lock);
     if (r->longest_ns > held.worst.longest_ns)
@@ -68,10 +68,10 @@ unsigned build_slowness(void)
 
 void note_hold(const char *kind, const char *part, double ms)
 {
-    note_held(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
+    record_hold(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
 }
 
-/* The server has stopped. */
+/* Returns whether no loop or writer was blocked too long; the server has stopped. */
 static bool held_nobody_up(void)
 {
     struct hold_record worst = held.worst;
@@ -108,7 +108,7 @@ static void record(void *arg, const struct announcement *list)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_heard(void *of)
+static const struct heard *next_account_event(void *of)
 {
     struct client *c = of;
     struct world *w = c->world;
@@ -138,11 +138,11 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = heard_soon(next_heard, c);
+    const struct heard *h = heard_soon(next_account_event, c);
     if (!h)
-        fail_test(file, line, "%s heard nothing, not %s", c->name, event);
+        fail_test(file, line, "%s got no event, expected %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s heard %s, not %s", c->name, event_name(h->event), event);
+        fail_test(file, line, "%s got %s, expected %s", c->name, event_name(h->event), event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -156,9 +156,9 @@ void expect_silence_at(const char *file, int line, struct client *c)
         expect_quiet_at(file, line, c->gate);
         return;
     }
-    const struct heard *h = next_heard(c);
+    const struct heard *h = next_account_event(c);
     if (h)
-        fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
+        fail_test(file, line, "%s got an unexpected %s", c->name, event_name(h->event));
 }
 
 enum event world_event(struct world *w, size_t i)
@@ -186,7 +186,7 @@ size_t world_count_events(struct world *w, enum event event)
     return count;
 }
 
-/* Do the facts of an announcement say what its payload says? */
+/* Returns whether the routing fields of an event agree with its payload. */
 static bool facts_agree(const struct heard *h)
 {
     struct arena *arena = arena_new();
@@ -203,8 +203,8 @@ static bool facts_agree(const struct heard *h)
     return same;
 }
 
-/* True: all facts agreed. */
-static bool forget_heard(struct world *w)
+/* Frees the recorded events; returns whether all routing fields agreed. */
+static bool free_recorded_events(struct world *w)
 {
     bool ok = true;
 
@@ -243,7 +243,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance(100 * 1000); /* for the ids of the next one */
+    clock_advance(100 * 1000); /* so that the next server has new ids */
 }
 
 void world_restart(struct world *w)
@@ -305,7 +305,7 @@ const char *world_log_end(struct world *w)
     return text;
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- clients -------------------------------------------------------------------------- */
 
 static struct client *add_client(struct world *w, const char *name, const char *authorization)
 {
@@ -361,7 +361,7 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
                           .draft = { .username = str_of(name), .bot = bot },
                           .client = add_client(w, name, "") };
     if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
-        fail_test(__FILE__, __LINE__, "cannot make the account %s", name);
+        fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
 }
 
@@ -420,7 +420,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
-/* In memory where scripts/test says so: what a disk does is for other rings. */
+/* Creates the folder in memory if scripts/test says so: tests of disk behaviour run elsewhere. */
 static bool make_folder(struct world *w)
 {
     const char *parent = getenv("TMPDIR");
@@ -457,8 +457,8 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     else if (!test_sqlite_put(w->folder))
         return false;
     w->domains = t->domains;
-    /* Only tests make time pass (waits.h): what falls into a window, or is still in time, must
-     * not depend on how busy the machine is. */
+    /* Only tests advance the clock (waits.h): results must not depend on the load of the
+     * machine. */
     clock_stop();
     hold_forget();
     if (t->configure)
@@ -475,14 +475,14 @@ static bool world_end(struct world *w)
         next = c->next;
         mem_free(c);
     }
-    bool ok = forget_heard(w);
+    bool ok = free_recorded_events(w);
     if (w->schema)
         test_postgres_give(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
     clock_reset();
-    snowflake_init(0); /* ids of a day to come belong to a world that is gone */
+    snowflake_init(0); /* ids with later timestamps belong to an earlier world */
     return ok;
 }
 
@@ -490,7 +490,7 @@ enum outcome { TEST_PASSED, TEST_HELD, TEST_FAILED };
 
 static enum outcome try_test(const struct test *t, const char *store)
 {
-    static struct world w; /* outlives the jump */
+    static struct world w; /* survives longjmp */
     volatile bool ok = false;
 
     running = &w;
@@ -505,8 +505,8 @@ static enum outcome try_test(const struct test *t, const char *store)
     return !ok ? TEST_FAILED : free_of_holds ? TEST_PASSED : TEST_HELD;
 }
 
-/* A machine that is short of memory or shares its cores takes time that counts as the thread's
- * own. The server's holds come every time, the machine's do not. */
+/* Repeats a test whose loop was blocked: a busy machine causes long iterations only sometimes, a
+ * fault of the server every time. */
 static bool run_test(const struct test *t, const char *store)
 {
     const int64_t since = clock_mono();
@@ -532,7 +532,7 @@ static const char usage[] =
     "them; 2/3 runs the second third of the suites. On PostgreSQL: scripts/with-postgres %s\n"
     "postgres WORD.\n";
 
-/* "2/3": every third suite, beginning with the second. */
+/* "2/3": every third suite, starting with the second. */
 struct share {
     unsigned nth, of;
 };
@@ -582,7 +582,7 @@ static void list_tests(const struct suite *suites)
             printf("%s %s\n", s->name, t->name);
 }
 
-/* What is asked for has to be there; returns a status for main, or -1: go on. */
+/* Parses the arguments; returns a status for main, or -1 to continue. */
 static int read_arguments(int argc, char **argv, const struct suite *suites)
 {
     if (argc > 1 && strcmp(argv[1], "--list") == 0) {
@@ -618,7 +618,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    hold_watch(SLOWNESS, note_held);
+    hold_watch(SLOWNESS, record_hold);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, &suites[i], t))

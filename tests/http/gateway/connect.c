@@ -446,7 +446,7 @@ struct node {
 
 static enum err insert_session_start(struct tx *tx, void *arg)
 {
-    return gateway_source.count_start(tx, ((struct node *)arg)->bot_id,
+    return gateway_source.add_start(tx, ((struct node *)arg)->bot_id,
                                                clock_ms() / 86400000);
 }
 

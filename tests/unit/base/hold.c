@@ -1,4 +1,5 @@
-/* hold.c - turns that were too long are noticed, by what took longest. */
+/* hold.c - tests the meter that reports loop iterations that took too long, with their longest
+ * part. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -11,13 +12,13 @@
 static struct hold_record reported;
 static unsigned reports;
 
-static void note(const struct hold_record *r)
+static void record_report(const struct hold_record *r)
 {
     reported = *r;
     reports++;
 }
 
-/* Processor time, so that a busy machine does not matter. */
+/* Burns processor time, so that the result does not depend on other load of the machine. */
 static void work_ms(int ms)
 {
     struct timespec t;
@@ -38,7 +39,7 @@ static int set_up(void **state)
 {
     (void)state;
     reports = 0;
-    hold_watch(1, note);
+    hold_watch(1, record_report);
     return 0;
 }
 
@@ -49,7 +50,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_long_turn_is_reported_by_its_longest_part(void **state)
+static void long_loop_iteration_is_reported_with_its_longest_part(void **state)
 {
     struct hold_meter m = { .kind = "turn" };
 
@@ -66,12 +67,12 @@ static void a_long_turn_is_reported_by_its_longest_part(void **state)
     assert_true(reported.longest_ns >= (int64_t)(HOLD_LIMIT_MS + 2) * 1000000);
 }
 
-static void turns_are_counted_apart(void **state)
+static void each_loop_iteration_is_measured_separately(void **state)
 {
     struct hold_meter m = { .kind = "turn" };
 
     (void)state;
-    for (int tries = 0; tries < 5; tries++) { /* the machine's own holds do not come every time */
+    for (int tries = 0; tries < 5; tries++) { /* other load may delay single tries */
         reports = 0;
         for (int i = 0; i < 3; i++) {
             hold_part(&m, "half");
@@ -84,7 +85,7 @@ static void turns_are_counted_apart(void **state)
     fail();
 }
 
-static void many_short_parts_make_a_long_turn(void **state)
+static void many_short_parts_add_up_to_a_long_iteration(void **state)
 {
     struct hold_meter m = { .kind = "turn" };
 
@@ -98,7 +99,7 @@ static void many_short_parts_make_a_long_turn(void **state)
     assert_string_equal(reported.part, "a bit");
 }
 
-static void sleeping_is_not_holding(void **state)
+static void sleeping_time_does_not_count_as_blocking(void **state)
 {
     struct hold_meter m = { .kind = "turn" };
     struct timespec t = { .tv_nsec = 30 * 1000000 };
@@ -110,7 +111,7 @@ static void sleeping_is_not_holding(void **state)
     assert_int_equal(reports, 0);
 }
 
-static void what_is_done_at_rest_does_not_count(void **state)
+static void work_after_hold_rest_does_not_count(void **state)
 {
     struct hold_meter m = { .kind = "write" };
 
@@ -123,13 +124,13 @@ static void what_is_done_at_rest_does_not_count(void **state)
     assert_int_equal(reports, 0);
 }
 
-static void look_for_long(const struct hold_record *r, void *arg)
+static void find_longest_write_record(const struct hold_record *r, void *arg)
 {
     if (strcmp(r->part, "kept") == 0 && strcmp(r->kind, "write") == 0)
         *(struct hold_record *)arg = *r;
 }
 
-static void the_longest_of_each_part_is_kept(void **state)
+static void longest_duration_of_each_part_is_recorded(void **state)
 {
     struct hold_meter m = { .kind = "write" };
     struct hold_record found = { 0 };
@@ -140,7 +141,7 @@ static void the_longest_of_each_part_is_kept(void **state)
         work_ms(ms);
         hold_end(&m);
     }
-    hold_each(look_for_long, &found);
+    hold_each(find_longest_write_record, &found);
     assert_true(found.longest_ns >= 5000000);
     assert_int_equal(found.over, 0);
 }
@@ -148,13 +149,17 @@ static void the_longest_of_each_part_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_long_turn_is_reported_by_its_longest_part, set_up,
+        cmocka_unit_test_setup_teardown(long_loop_iteration_is_reported_with_its_longest_part,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_loop_iteration_is_measured_separately, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(turns_are_counted_apart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(many_short_parts_make_a_long_turn, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sleeping_is_not_holding, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_done_at_rest_does_not_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_longest_of_each_part_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_short_parts_add_up_to_a_long_iteration, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(sleeping_time_does_not_count_as_blocking, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(work_after_hold_rest_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(longest_duration_of_each_part_is_recorded, set_up,
+                                        tear_down),
     };
 
     log_init(2, LOG_OFF, 0);

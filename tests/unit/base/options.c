@@ -1,5 +1,5 @@
-/* options.c - flags, environment and file fill the same rows, and say what is
- * wrong and where. */
+/* options.c - tests how options are read from flags, the environment and a file, and the error
+ * messages. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* NULL when all is well, else the sentence. */
+/* Returns NULL, or the error message. */
 static const char *read_all(const char *text, char **argv)
 {
     struct option_source source = { "test", "T_", text ? file : NULL };
@@ -71,11 +71,11 @@ static const char *read_all(const char *text, char **argv)
     return problem;
 }
 
-/* main gets them without const, too. */
+/* Like the argv of main, the array is not const. */
 #define ARGV(...) ((char **)(uintptr_t)(const char *[]){ __VA_ARGS__, NULL })
 #define NO_FLAGS  ((char *[]){ NULL })
 
-static void expect_in_file(const char *text, int line, const char *words)
+static void expect_file_error(const char *text, int line, const char *words)
 {
     char all[300];
 
@@ -83,7 +83,7 @@ static void expect_in_file(const char *text, int line, const char *words)
     assert_string_equal(read_all(text, NO_FLAGS), all);
 }
 
-static void what_is_not_set_has_its_default(void **state)
+static void unset_options_have_their_default(void **state)
 {
     (void)state;
     assert_null(read_all(NULL, NO_FLAGS));
@@ -94,7 +94,7 @@ static void what_is_not_set_has_its_default(void **state)
     assert_null(rest[0]);
 }
 
-static void flags_win_over_the_environment_and_that_over_the_file(void **state)
+static void flags_override_the_environment_which_overrides_the_file(void **state)
 {
     (void)state;
     const char *text = "name = file\nthe-size = 1\ncolour = green\n";
@@ -113,7 +113,7 @@ static void flags_win_over_the_environment_and_that_over_the_file(void **state)
     assert_string_equal(got.colour, "green");
 }
 
-static void flags_have_several_forms(void **state)
+static void flags_accept_values_after_equals_sign_or_space(void **state)
 {
     (void)state;
     assert_null(
@@ -129,7 +129,7 @@ static void flags_have_several_forms(void **state)
     assert_null(got.name);
 }
 
-static void bad_flags_are_told(void **state)
+static void invalid_flags_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--nmae", "x")),
@@ -151,14 +151,14 @@ static void bad_flags_are_told(void **state)
                         "--loud=maybe must be on or off, not 'maybe'");
 }
 
-static void the_first_problem_is_told(void **state)
+static void only_the_first_invalid_flag_is_reported(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--colour", "blue", "--nmae")),
                         "--colour must be one of red|green, not 'blue'");
 }
 
-static void a_bad_variable_is_named(void **state)
+static void invalid_environment_variable_is_named_in_the_error(void **state)
 {
     (void)state;
     setenv("T_THE_SIZE", "big", 1);
@@ -169,7 +169,7 @@ static void a_bad_variable_is_named(void **state)
     assert_string_equal(read_all(NULL, NO_FLAGS), "T_LOUD must be on or off, not ''");
 }
 
-static void files_may_have_comments_and_sections(void **state)
+static void configuration_file_may_have_comments_and_sections(void **state)
 {
     (void)state;
     assert_null(read_all("; words\n# more\n\n[part]\nname = a b \nloud=off\n[other]\nquick = yes\n",
@@ -178,19 +178,19 @@ static void files_may_have_comments_and_sections(void **state)
     assert_true(!got.loud && got.quick);
 }
 
-static void a_bad_line_is_named(void **state)
+static void invalid_configuration_line_is_named_in_the_error(void **state)
 {
     (void)state;
-    expect_in_file("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
-    expect_in_file("; first\nthe-size = 11\n", 2,
-                   "the-size must be a number from -1 to 10, not '11'");
-    expect_in_file("name = x\nnonsense\n", 2, "not of the form 'name = value'");
-    expect_in_file("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
-    expect_in_file("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
+    expect_file_error("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
+    expect_file_error("; first\nthe-size = 11\n", 2,
+                      "the-size must be a number from -1 to 10, not '11'");
+    expect_file_error("name = x\nnonsense\n", 2, "not of the form 'name = value'");
+    expect_file_error("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
+    expect_file_error("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
     assert_null(read_all("", NO_FLAGS));
 }
 
-static void a_file_that_is_not_there_is_told(void **state)
+static void missing_configuration_file_is_reported(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", "/nowhere/test.conf" };
@@ -200,8 +200,8 @@ static void a_file_that_is_not_there_is_told(void **state)
     assert_string_equal(problem, "cannot read the configuration file '/nowhere/test.conf'");
 }
 
-/* Addresses of databases and lists of regions are long. */
-static void lines_may_be_long(void **state)
+/* Database URLs and lists of regions are long. */
+static void configuration_lines_may_have_4000_characters(void **state)
 {
     (void)state;
     char text[4200];
@@ -214,8 +214,7 @@ static void lines_may_be_long(void **state)
     assert_true(got.quick);
 }
 
-/* An indented line is a line, not more of the value before. */
-static void lines_may_be_indented(void **state)
+static void indented_configuration_lines_are_separate_options(void **state)
 {
     (void)state;
     assert_null(read_all("name = a\n  the-size = 7\n\tquick = on\n", NO_FLAGS));
@@ -224,7 +223,7 @@ static void lines_may_be_indented(void **state)
     assert_true(got.quick);
 }
 
-static void one_value_can_be_looked_at_first(void **state)
+static void options_peek_reads_one_option_before_the_others(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", NULL };
@@ -237,7 +236,7 @@ static void one_value_can_be_looked_at_first(void **state)
     assert_string_equal(options_peek("name", &source, ARGV("--names", "x")), "d");
 }
 
-static void help_and_sample_hold_every_row(void **state)
+static void help_and_sample_file_list_every_option(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", NULL };
@@ -256,7 +255,7 @@ static void help_and_sample_hold_every_row(void **state)
     assert_non_null(strstr(help.p, "--loud on|off "));
     assert_non_null(strstr(sample.p, "T_THE_SIZE\n;the-size = 5\n"));
     assert_null(read_all(sample.p, NO_FLAGS));
-    /* Every line may be taken in as it stands. */
+    /* Every line of the sample file is valid when its comment sign is removed. */
     for (char *at = sample.p; (at = strstr(at, "\n;")); at++)
         if (at[2] != ' ')
             at[1] = ' ';
@@ -269,7 +268,7 @@ static void help_and_sample_hold_every_row(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* --- names that are no option --------------------------------------------------------- */
+/* --- unknown names -------------------------------------------------------------------- */
 
 static const char *stray(const char *variable)
 {
@@ -283,7 +282,7 @@ static const char *stray(const char *variable)
     return problem ? problem : "";
 }
 
-static void variables_that_are_no_option_are_told(void **state)
+static void unknown_environment_variables_with_the_prefix_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(stray("STRAY_NAME"), "");
@@ -300,7 +299,7 @@ static void variables_that_are_no_option_are_told(void **state)
     assert_string_equal(stray("STRAY_"), "the environment variable STRAY_ is not an option");
 }
 
-static void variables_of_other_programs_are_none_of_ours(void **state)
+static void environment_variables_of_other_tools_are_ignored(void **state)
 {
     (void)state;
     assert_string_equal(stray("STRAY_BINARY"), "");
@@ -309,15 +308,14 @@ static void variables_of_other_programs_are_none_of_ours(void **state)
     assert_string_not_equal(stray("STRAY_TEST"), "");
 }
 
-static void a_flag_that_is_nearly_an_option_is_told_which(void **state)
+static void misspelled_flag_gets_a_suggestion(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--colr", "red")),
                         "there is no option '--colr'; did you mean --colour?");
 }
 
-/* Where on and off are choices, other words for them are understood as those of a switch are. */
-static void a_choice_may_be_a_switch_as_well(void **state)
+static void choice_option_with_on_and_off_accepts_boolean_words(void **state)
 {
     (void)state;
     assert_null(read_all("light = true\n", NO_FLAGS));
@@ -332,23 +330,23 @@ static void a_choice_may_be_a_switch_as_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_not_set_has_its_default),
-        TEST(flags_win_over_the_environment_and_that_over_the_file),
-        TEST(flags_have_several_forms),
-        TEST(bad_flags_are_told),
-        TEST(the_first_problem_is_told),
-        TEST(a_bad_variable_is_named),
-        TEST(files_may_have_comments_and_sections),
-        TEST(a_bad_line_is_named),
-        TEST(a_file_that_is_not_there_is_told),
-        TEST(lines_may_be_long),
-        TEST(lines_may_be_indented),
-        TEST(one_value_can_be_looked_at_first),
-        TEST(help_and_sample_hold_every_row),
-        TEST(variables_that_are_no_option_are_told),
-        TEST(variables_of_other_programs_are_none_of_ours),
-        TEST(a_flag_that_is_nearly_an_option_is_told_which),
-        TEST(a_choice_may_be_a_switch_as_well),
+        TEST(unset_options_have_their_default),
+        TEST(flags_override_the_environment_which_overrides_the_file),
+        TEST(flags_accept_values_after_equals_sign_or_space),
+        TEST(invalid_flags_are_reported),
+        TEST(only_the_first_invalid_flag_is_reported),
+        TEST(invalid_environment_variable_is_named_in_the_error),
+        TEST(configuration_file_may_have_comments_and_sections),
+        TEST(invalid_configuration_line_is_named_in_the_error),
+        TEST(missing_configuration_file_is_reported),
+        TEST(configuration_lines_may_have_4000_characters),
+        TEST(indented_configuration_lines_are_separate_options),
+        TEST(options_peek_reads_one_option_before_the_others),
+        TEST(help_and_sample_file_list_every_option),
+        TEST(unknown_environment_variables_with_the_prefix_are_reported),
+        TEST(environment_variables_of_other_tools_are_ignored),
+        TEST(misspelled_flag_gets_a_suggestion),
+        TEST(choice_option_with_on_and_off_accepts_boolean_words),
     };
     return cmocka_run_group_tests_name("base/options", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* cipher.c - what goes through NATS is read by servers of the cluster alone, and once. */
+/* cipher.c - tests the encryption of NATS messages and the protection against replays. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static enum cipher_verdict pair_open(struct pair_of_ciphers *p, const char *subj
     return v;
 }
 
-static void a_message_is_opened_with_the_key_alone(void **state)
+static void encrypted_message_opens_only_with_its_key_and_subject(void **state)
 {
     (void)state;
     struct pair_of_ciphers p;
@@ -59,7 +59,7 @@ static void a_message_is_opened_with_the_key_alone(void **state)
     pair_seal(&p, "a secret text");
     assert_int_equal(p.message.n, CIPHER_OVERHEAD + strlen("a secret text"));
     assert_null(memmem(p.message.p, p.message.n, "secret", 6));
-    assert_int_equal(pair_open(&p, "b.log"), CIPHER_FORGED); /* sent on under another subject */
+    assert_int_equal(pair_open(&p, "b.log"), CIPHER_FORGED); /* replayed under another subject */
     for (size_t i = 0; i < p.message.n; i++) {
         p.message.p[i] ^= 1;
         assert_int_equal(pair_open(&p, "a.log"), CIPHER_FORGED);
@@ -69,7 +69,7 @@ static void a_message_is_opened_with_the_key_alone(void **state)
     assert_int_equal(pair_open(&p, "a.log"), CIPHER_FORGED);
     p.to.key[0] ^= 1;
     assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
-    p.from.sender = 8; /* its own */
+    p.from.sender = 8; /* a message of the receiver itself */
     pair_seal(&p, "");
     assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
     p.from.sender = 7;
@@ -82,7 +82,7 @@ static void a_message_is_opened_with_the_key_alone(void **state)
     pair_clear(&p);
 }
 
-static void a_message_is_opened_once(void **state)
+static void encrypted_message_is_accepted_only_once(void **state)
 {
     (void)state;
     struct pair_of_ciphers p;
@@ -94,7 +94,7 @@ static void a_message_is_opened_once(void **state)
         kept[i] = p.message;
         buf_init(&p.message, 1 << 20);
     }
-    static const int order[] = { 2, 0, 1 }; /* threads of the sender overtake each other */
+    static const int order[] = { 2, 0, 1 }; /* threads of the sender may reorder messages */
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 3; i++) {
             struct buf own = p.message;
@@ -108,7 +108,7 @@ static void a_message_is_opened_once(void **state)
         assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
         assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
     }
-    /* A gap, as when NATS was away for a while. */
+    /* A gap in the counters, as after an outage of NATS. */
     atomic_fetch_add(&p.from.counter, 3 * CIPHER_WINDOW + 5);
     pair_seal(&p, "");
     assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
@@ -123,8 +123,9 @@ static void a_message_is_opened_once(void **state)
     pair_clear(&p);
 }
 
-/* A server that has just started has seen nothing: the time alone says what is old. */
-static void a_message_of_before_is_refused(void **state)
+/* A node that has just started knows no counters: only the timestamp shows that a message is
+ * old. */
+static void encrypted_message_older_than_the_age_limit_is_refused(void **state)
 {
     (void)state;
     struct pair_of_ciphers p;
@@ -142,9 +143,9 @@ static void a_message_of_before_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_is_opened_with_the_key_alone),
-        cmocka_unit_test(a_message_is_opened_once),
-        cmocka_unit_test(a_message_of_before_is_refused),
+        cmocka_unit_test(encrypted_message_opens_only_with_its_key_and_subject),
+        cmocka_unit_test(encrypted_message_is_accepted_only_once),
+        cmocka_unit_test(encrypted_message_older_than_the_age_limit_is_refused),
     };
 
     return cmocka_run_group_tests_name("cluster/cipher", tests, NULL, NULL);

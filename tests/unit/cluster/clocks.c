@@ -1,17 +1,17 @@
-/* clocks.c - whose clock is wrong: this server's, or the database's. */
+/* clocks.c - tests which clock is considered wrong: the node's or the database's. */
 #include "unit/unit.h"
 
 #include "cluster/clocks.h"
 
 static const int64_t MS = 1000000, BEAT = 1000;
 
-/* What a server sees that looks every second, of a database whose clock is `ahead`. */
+/* State of a node that reads the clock of the database every second. */
 struct scene {
     struct clock_watch watch;
     int64_t now; /* ms */
 };
 
-static struct clock_look look_at(struct scene *s, int64_t ahead)
+static struct clock_look make_clock_reading(struct scene *s, int64_t ahead)
 {
     s->now += BEAT;
     return (struct clock_look){ s->now * MS, (s->now + 1) * MS, 1700000000000 + s->now + ahead };
@@ -19,14 +19,14 @@ static struct clock_look look_at(struct scene *s, int64_t ahead)
 
 static bool beat(struct scene *s, int64_t ahead, bool agrees)
 {
-    struct clock_look look = look_at(s, ahead);
+    struct clock_look look = make_clock_reading(s, ahead);
     bool jumped = clocks_jumped(&s->watch, &look);
 
     clocks_note(&s->watch, &look, agrees);
     return jumped;
 }
 
-static void who_agrees_with_the_database_is_right(void **state)
+static void node_clock_is_right_if_it_agrees_with_the_database(void **state)
 {
     const int64_t others[] = { 5000, 5000, 5000 };
 
@@ -36,7 +36,7 @@ static void who_agrees_with_the_database_is_right(void **state)
     assert_true(clocks_agree(-OFFSET_MS, others, 3));
 }
 
-static void one_of_several_that_is_alone_with_its_time_is_wrong(void **state)
+static void node_clock_is_wrong_if_other_nodes_agree_with_the_database(void **state)
 {
     const int64_t others[] = { 0, 10, -10 };
 
@@ -47,7 +47,7 @@ static void one_of_several_that_is_alone_with_its_time_is_wrong(void **state)
     assert_false(clocks_agree(3600000, others, 3));
 }
 
-static void a_database_that_is_alone_with_its_time_is_wrong(void **state)
+static void node_clock_is_right_if_most_nodes_disagree_with_the_database(void **state)
 {
     const int64_t others[] = { 5000, 4900, 5100, 0 };
 
@@ -55,12 +55,12 @@ static void a_database_that_is_alone_with_its_time_is_wrong(void **state)
     assert_true(clocks_agree(5000, others, 1));
     assert_true(clocks_agree(5000, others, 3));
     assert_true(clocks_agree(5000, others, 4));
-    /* Two and two: nobody knows, and the database's counts. */
+    /* With two against two nodes, the database's clock counts as right. */
     assert_false(clocks_agree(0 + 5000, others + 2, 2));
     assert_false(clocks_agree(-5000, others, 3));
 }
 
-static void one_look_makes_nobody_unready(void **state)
+static void single_clock_deviation_does_not_make_a_node_unready(void **state)
 {
     struct scene s = { 0 };
 
@@ -81,7 +81,7 @@ static void one_look_makes_nobody_unready(void **state)
     assert_false(s.watch.is_off);
 }
 
-static void who_begins_with_a_wrong_clock_is_not_ready_from_the_first_look_on(void **state)
+static void node_that_starts_with_a_wrong_clock_is_unready_immediately(void **state)
 {
     struct scene s = { 0 };
 
@@ -92,7 +92,7 @@ static void who_begins_with_a_wrong_clock_is_not_ready_from_the_first_look_on(vo
     assert_false(s.watch.is_off);
 }
 
-static void a_clock_that_was_set_is_noticed(void **state)
+static void jump_of_the_database_clock_is_detected(void **state)
 {
     struct scene s = { 0 };
 
@@ -105,14 +105,14 @@ static void a_clock_that_was_set_is_noticed(void **state)
     assert_false(beat(&s, JUMP_MS, true));
 }
 
-/* A look that took long says less: the clock was read somewhere in it. */
-static void a_slow_look_is_no_jump(void **state)
+/* A slow reading is less precise: the clock was read at an unknown time within it. */
+static void slow_clock_reading_is_not_a_jump(void **state)
 {
     struct scene s = { 0 };
 
     (void)state;
     beat(&s, 0, true);
-    struct clock_look look = look_at(&s, 4000);
+    struct clock_look look = make_clock_reading(&s, 4000);
     look.after += 4000 * MS;
     assert_false(clocks_jumped(&s.watch, &look));
     look.database_ms += JUMP_MS + 10;
@@ -122,13 +122,13 @@ static void a_slow_look_is_no_jump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_agrees_with_the_database_is_right),
-        cmocka_unit_test(one_of_several_that_is_alone_with_its_time_is_wrong),
-        cmocka_unit_test(a_database_that_is_alone_with_its_time_is_wrong),
-        cmocka_unit_test(one_look_makes_nobody_unready),
-        cmocka_unit_test(who_begins_with_a_wrong_clock_is_not_ready_from_the_first_look_on),
-        cmocka_unit_test(a_clock_that_was_set_is_noticed),
-        cmocka_unit_test(a_slow_look_is_no_jump),
+        cmocka_unit_test(node_clock_is_right_if_it_agrees_with_the_database),
+        cmocka_unit_test(node_clock_is_wrong_if_other_nodes_agree_with_the_database),
+        cmocka_unit_test(node_clock_is_right_if_most_nodes_disagree_with_the_database),
+        cmocka_unit_test(single_clock_deviation_does_not_make_a_node_unready),
+        cmocka_unit_test(node_that_starts_with_a_wrong_clock_is_unready_immediately),
+        cmocka_unit_test(jump_of_the_database_clock_is_detected),
+        cmocka_unit_test(slow_clock_reading_is_not_a_jump),
     };
 
     return cmocka_run_group_tests_name("cluster/clocks", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* frames.c - what a transaction announces comes out of its frame as it went in. */
+/* frames.c - tests the encoding and decoding of event log frames. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static snowflake people[] = { 7, 8, 9 };
 
-/* Facts of a member with two roles. */
+/* Routing fields of a member with two roles. */
 static const struct facts *member_facts(struct arena *a)
 {
     struct facts *f = arena_alloc(a, sizeof *f + 2 * sizeof(snowflake));
@@ -79,7 +79,7 @@ static struct str make_frame(struct arena *a)
     return frame_encode(&f, a);
 }
 
-static void a_frame_says_what_was_put_into_it(void **state)
+static void frame_decodes_to_the_values_that_were_encoded(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -132,7 +132,7 @@ static void a_frame_says_what_was_put_into_it(void **state)
     arena_free(a);
 }
 
-static void a_frame_that_is_cut_or_longer_is_refused(void **state)
+static void truncated_or_extended_frame_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -140,7 +140,7 @@ static void a_frame_that_is_cut_or_longer_is_refused(void **state)
     struct frame f;
 
     for (size_t n = 0; n < whole.n; n++) {
-        /* A copy of that length, so that who looks behind it is seen. */
+        /* Decode an exact copy, so that the address sanitizer detects reads beyond its end. */
         char *cut = mem_resize(NULL, n ? n : 1);
 
         memcpy(cut, whole.p, n);
@@ -153,8 +153,7 @@ static void a_frame_that_is_cut_or_longer_is_refused(void **state)
     arena_free(a);
 }
 
-/* Whatever bytes are changed, it is read within its bounds or refused. */
-static void a_frame_that_was_changed_does_no_harm(void **state)
+static void corrupted_frame_is_decoded_within_its_bounds(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -178,7 +177,7 @@ static void a_frame_that_was_changed_does_no_harm(void **state)
     arena_free(a);
 }
 
-static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
+static void unknown_event_of_a_newer_server_is_skipped(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -196,7 +195,7 @@ static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
     arena_free(a);
 }
 
-static void fleeting_events_alone_are_not_kept(void **state)
+static void frames_with_only_transient_events_are_not_logged(void **state)
 {
     (void)state;
     struct announcement message = { .event = EVENT_MESSAGE_CREATE };
@@ -213,11 +212,11 @@ static void fleeting_events_alone_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_says_what_was_put_into_it),
-        cmocka_unit_test(a_frame_that_is_cut_or_longer_is_refused),
-        cmocka_unit_test(a_frame_that_was_changed_does_no_harm),
-        cmocka_unit_test(an_event_that_only_a_newer_server_knows_is_left_out),
-        cmocka_unit_test(fleeting_events_alone_are_not_kept),
+        cmocka_unit_test(frame_decodes_to_the_values_that_were_encoded),
+        cmocka_unit_test(truncated_or_extended_frame_is_refused),
+        cmocka_unit_test(corrupted_frame_is_decoded_within_its_bounds),
+        cmocka_unit_test(unknown_event_of_a_newer_server_is_skipped),
+        cmocka_unit_test(frames_with_only_transient_events_are_not_logged),
     };
 
     return cmocka_run_group_tests_name("cluster/frames", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* line.c - whoever offers what in whatever order: it is told once, by position. */
+/* line.c - tests that frames are delivered once and in the order of their log positions. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct heard {
     size_t count;
 };
 
-static void hear_frame(void *arg, int64_t position, const struct frame *f)
+static void record_delivered_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct heard *h = arg;
 
@@ -46,12 +46,11 @@ static void offer_any(struct log_line *l, int64_t position)
         offer_frame(l, position, rand() % 2);
 }
 
-/* Frames near to their place, some twice, voids among them: what is told is the log. */
-static void what_is_told_is_the_log_whatever_comes_first(void **state)
+static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
     int64_t order[POSITIONS];
 
@@ -81,11 +80,11 @@ static void what_is_told_is_the_log_whatever_comes_first(void **state)
     mem_free(h);
 }
 
-static void nothing_passes_a_position_that_is_missing(void **state)
+static void delivery_waits_for_a_missing_log_position(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, 1);
 
     offer_frame(l, 2, true);
@@ -103,12 +102,11 @@ static void nothing_passes_a_position_that_is_missing(void **state)
     mem_free(h);
 }
 
-/* More than it has room for is left to a later offer, and takes nobody's place. */
-static void what_is_too_far_ahead_is_not_kept(void **state)
+static void frames_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, 1);
 
     offer_frame(l, 1 + 65536, false);
@@ -122,12 +120,11 @@ static void what_is_too_far_ahead_is_not_kept(void **state)
     mem_free(h);
 }
 
-/* What stands behind a frame of another version is told, and the line says that one is missing. */
-static void a_frame_that_cannot_be_read_is_counted(void **state)
+static void unreadable_frame_is_skipped_and_counted(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
 
     offer_frame(l, FIRST, false);
@@ -141,12 +138,11 @@ static void a_frame_that_cannot_be_read_is_counted(void **state)
     mem_free(h);
 }
 
-/* What stands behind it waits until the log is read. */
-static void a_published_frame_that_cannot_be_read_is_read_from_the_log(void **state)
+static void unreadable_published_frame_is_read_from_the_log(void **state)
 {
     (void)state;
     struct heard *h = mem_new(sizeof *h);
-    struct line_sink sink = { h, hear_frame };
+    struct line_sink sink = { h, record_delivered_frame };
     struct log_line *l = line_new(&sink, FIRST);
 
     line_offer_published(l, FIRST, STR("no frame"));
@@ -159,14 +155,14 @@ static void a_published_frame_that_cannot_be_read_is_read_from_the_log(void **st
     assert_int_equal(line_next(l), FIRST + 2);
     assert_int_equal(line_unreadable(l), 0);
 
-    /* It was kept behind a missing position when the log was read. */
+    /* The unreadable frame waited behind a missing position when the log was read. */
     line_offer_published(l, FIRST + 3, STR("no frame"));
     offer_frame(l, FIRST + 2, false);
     assert_int_equal(line_next(l), FIRST + 3);
     offer_frame(l, FIRST + 3, false);
     assert_int_equal(h->count, 4);
 
-    /* The position before it is void; the log, which was read, has the frame. */
+    /* The position before the frame is aborted; the log contains the frame. */
     line_offer_published(l, FIRST + 5, STR("no frame"));
     offer_frame(l, FIRST + 5, false);
     assert_int_equal(line_void(l, FIRST + 5), 1);
@@ -179,11 +175,11 @@ static void a_published_frame_that_cannot_be_read_is_read_from_the_log(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_is_the_log_whatever_comes_first),
-        cmocka_unit_test(nothing_passes_a_position_that_is_missing),
-        cmocka_unit_test(what_is_too_far_ahead_is_not_kept),
-        cmocka_unit_test(a_frame_that_cannot_be_read_is_counted),
-        cmocka_unit_test(a_published_frame_that_cannot_be_read_is_read_from_the_log),
+        cmocka_unit_test(frames_are_delivered_in_log_order_whatever_order_they_arrive_in),
+        cmocka_unit_test(delivery_waits_for_a_missing_log_position),
+        cmocka_unit_test(frames_too_far_ahead_are_not_buffered),
+        cmocka_unit_test(unreadable_frame_is_skipped_and_counted),
+        cmocka_unit_test(unreadable_published_frame_is_read_from_the_log),
     };
 
     return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* nats.c - the words of NATS, as servers say and write them. */
+/* nats.c - tests the NATS protocol parser and writer, and the bounded send queue. */
 #include "unit/unit.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 #include "cluster/nats.h"
 
-static void an_address_is_read_whole_or_refused(void **state)
+static void nats_server_list_is_parsed_completely_or_refused(void **state)
 {
     (void)state;
     struct nats_servers s;
@@ -66,8 +66,7 @@ static const char TALK[] = "INFO {\"max_payload\":4096,\"a\":{\"max_payload\":1}
                            "MSG a.log 1 4\r\nx\r\ny\r\nMSG a.log 1 reply.to 0\r\n\r\nping\r\n"
                            "-ERR 'Slow Consumer'\r\n";
 
-/* A part of a word asks for more; it is never read as something else. */
-static void words_are_read_whatever_pieces_they_come_in(void **state)
+static void nats_messages_are_parsed_when_they_arrive_in_pieces(void **state)
 {
     (void)state;
     struct str all = str_slice(TALK, sizeof TALK - 1);
@@ -84,7 +83,7 @@ static void words_are_read_whatever_pieces_they_come_in(void **state)
     }
 }
 
-static void what_is_no_nats_is_refused(void **state)
+static void malformed_nats_messages_are_refused(void **state)
 {
     (void)state;
     struct nats_word w;
@@ -108,7 +107,7 @@ static void what_is_no_nats_is_refused(void **state)
     assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
 }
 
-static void what_is_written_says_who_we_are(void **state)
+static void nats_connect_message_contains_the_credentials(void **state)
 {
     (void)state;
     struct nats_servers s;
@@ -131,7 +130,7 @@ static void what_is_written_says_who_we_are(void **state)
     buf_clear(&b);
 }
 
-/* --- a server that takes nothing ------------------------------------------------------- */
+/* --- a server that stops reading ------------------------------------------------------- */
 
 static void ignore_message(void *arg, struct str subject, struct str payload)
 {
@@ -140,7 +139,7 @@ static void ignore_message(void *arg, struct str subject, struct str payload)
     (void)payload;
 }
 
-static void post_connected(void *arg, bool connected)
+static void post_semaphore_when_connected(void *arg, bool connected)
 {
     if (connected)
         sem_post(arg);
@@ -160,7 +159,7 @@ static int listen_somewhere(unsigned *ret_port)
     return fd;
 }
 
-/* Greets who comes, and reads nothing after that. */
+/* Accepts one connection, sends the greeting, and reads nothing more. */
 static int greet_one(int listener)
 {
     static const char info[] = "INFO {\"max_payload\":1048576}\r\n";
@@ -179,12 +178,13 @@ static int greet_one(int listener)
     return fd;
 }
 
-static void what_can_be_told_again_does_not_fill_what_waits(void **state)
+static void repeatable_messages_do_not_fill_the_send_queue(void **state)
 {
     (void)state;
     enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
     static char bytes[PIECE];
-    struct nats_options options = { .message = ignore_message, .changed = post_connected };
+    struct nats_options options = { .message = ignore_message,
+                                    .changed = post_semaphore_when_connected };
     char url[64];
     unsigned port;
     sem_t connected;
@@ -203,7 +203,8 @@ static void what_can_be_told_again_does_not_fill_what_waits(void **state)
         taken++;
     assert_true(taken < PIECES);
     assert_in_range(nats_unsent(n), 1, MOST);
-    assert_true(nats_publish(n, "a", str_slice(bytes, PIECE))); /* that has its room */
+    assert_true(nats_publish(
+        n, "a", str_slice(bytes, PIECE))); /* a message that must not be lost still fits */
     nats_free(n);
     close(fd);
     close(listener);
@@ -213,11 +214,11 @@ static void what_can_be_told_again_does_not_fill_what_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_read_whole_or_refused),
-        cmocka_unit_test(words_are_read_whatever_pieces_they_come_in),
-        cmocka_unit_test(what_is_no_nats_is_refused),
-        cmocka_unit_test(what_is_written_says_who_we_are),
-        cmocka_unit_test(what_can_be_told_again_does_not_fill_what_waits),
+        cmocka_unit_test(nats_server_list_is_parsed_completely_or_refused),
+        cmocka_unit_test(nats_messages_are_parsed_when_they_arrive_in_pieces),
+        cmocka_unit_test(malformed_nats_messages_are_refused),
+        cmocka_unit_test(nats_connect_message_contains_the_credentials),
+        cmocka_unit_test(repeatable_messages_do_not_fill_the_send_queue),
     };
 
     return cmocka_run_group_tests_name("cluster/nats", tests, NULL, NULL);

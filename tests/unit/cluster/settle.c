@@ -1,7 +1,5 @@
-/* settle.c - a position that is missing is waited for, or void, and never both.
- *
- * Transactions are taken apart on connections of the test's own, to the moment that a rule
- * which looks as good gets wrong. */
+/* settle.c - tests that a missing log position is either awaited or treated as aborted. The test
+ * runs transactions step by step on its own connections. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -19,12 +17,12 @@
 
 enum { PATIENCE_MS = 120000 };
 
-/* What was told: the numbers that frames carry as their guild. */
+/* Guild ids of the frames that were delivered, in order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static snowflake told[64];
 static size_t told_count;
 
-static void hear_announced(void *arg, int64_t position, const struct announcement *list)
+static void record_announced_guild_ids(void *arg, int64_t position, const struct announcement *list)
 {
     (void)arg, (void)position;
     pthread_mutex_lock(&lock);
@@ -32,12 +30,12 @@ static void hear_announced(void *arg, int64_t position, const struct announcemen
     pthread_mutex_unlock(&lock);
 }
 
-static void hear_forgotten(void *arg, const struct forgotten *f)
+static void ignore_revoked_credentials(void *arg, const struct forgotten *f)
 {
     (void)arg, (void)f;
 }
 
-static void hear_fresh(void *arg, int64_t until)
+static void ignore_fresh_position(void *arg, int64_t until)
 {
     (void)arg, (void)until;
 }
@@ -48,7 +46,7 @@ static uint64_t no_sessions(void *arg)
     return 0;
 }
 
-static size_t count_told(void)
+static size_t count_delivered(void)
 {
     pthread_mutex_lock(&lock);
     size_t n = told_count;
@@ -56,16 +54,16 @@ static size_t count_told(void)
     return n;
 }
 
-static void wait_told(size_t count)
+static void wait_until_delivered(size_t count)
 {
     int64_t until = clock_mono() + ms_to_ns(PATIENCE_MS);
 
-    while (count_told() < count && clock_mono() < until)
+    while (count_delivered() < count && clock_mono() < until)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    assert_int_equal(count_told(), count);
+    assert_int_equal(count_delivered(), count);
 }
 
-/* --- a server's connection, by hand --------------------------------------------------- */
+/* --- a node's connection, controlled by the test -------------------------------------- */
 
 static PGconn *hand_open(const struct fixture *f)
 {
@@ -89,7 +87,7 @@ static void hand_do(PGconn *c, const char *sql)
     }
 }
 
-/* Of node 9, as store/postgres/peers.c does it. */
+/* Opens a connection of node 9, as store/postgres/peers.c does. */
 static PGconn *server_open(const struct fixture *f)
 {
     PGconn *c = hand_open(f);
@@ -98,13 +96,13 @@ static PGconn *server_open(const struct fixture *f)
     return c;
 }
 
-static void take_id(PGconn *c)
+static void acquire_transaction_id(PGconn *c)
 {
     hand_do(c, "begin; select pg_current_xact_id()");
 }
 
-/* A frame with this number, at the next position. */
-static void take_position(PGconn *c, snowflake number)
+/* Inserts a frame with this guild id at the next log position. */
+static void insert_frame_at_next_position(PGconn *c, snowflake number)
 {
     struct arena *a = arena_new();
     struct announcement n = { .event = EVENT_GUILD_UPDATE, .guild_id = number };
@@ -119,9 +117,10 @@ static void take_position(PGconn *c, snowflake number)
     arena_free(a);
 }
 
-/* --- the cluster that reads ----------------------------------------------------------- */
+/* --- the node that follows the log ---------------------------------------------------- */
 
-/* A test that is kept from the processor may hold others up for longer than a server allows. */
+/* The time limit is a parameter because a slow test machine may block others for longer than a
+ * server allows. */
 static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
 {
     struct cluster_options options = {
@@ -129,9 +128,9 @@ static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
         .version = "test",
         .address = "here",
         .settings = STR("-"),
-        .announce = hear_announced,
-        .forget = hear_forgotten,
-        .fresh = hear_fresh,
+        .announce = record_announced_guild_ids,
+        .forget = ignore_revoked_credentials,
+        .fresh = ignore_fresh_position,
         .sessions = no_sessions,
     };
     struct cluster *c;
@@ -152,8 +151,8 @@ static struct cluster *follow_log(struct fixture *f)
     return follow_log_for(f, PATIENCE_MS);
 }
 
-/* Waits until the hole was looked into: the tail has asked for its bound, and looks again. */
-static void wait_settling(struct cluster *c)
+/* Waits until the log follower has read the bound for the gap. */
+static void wait_until_gap_was_examined(struct cluster *c)
 {
     struct cluster_stats s;
     int64_t until = clock_mono() + ms_to_ns(PATIENCE_MS);
@@ -165,49 +164,47 @@ static void wait_settling(struct cluster *c)
     nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000000 }, NULL);
 }
 
-/* One transaction got its id first and its position last. The other, younger one holds the
- * position before it, and is still running when the first has ended. */
+/* The older transaction got its transaction id first and its log position last. The younger one
+ * holds the position before it and still runs when the older one has committed. */
 static struct cluster *leave_younger_running(struct fixture *f, PGconn **ret_younger)
 {
     struct cluster *c = follow_log(f);
     PGconn *older = server_open(f), *younger = server_open(f);
 
-    take_id(older);
-    take_id(younger);
-    take_position(younger, 1);
-    take_position(older, 2);
+    acquire_transaction_id(older);
+    acquire_transaction_id(younger);
+    insert_frame_at_next_position(younger, 1);
+    insert_frame_at_next_position(older, 2);
     hand_do(older, "commit");
     pq.finish(older);
-    wait_settling(c);
+    wait_until_gap_was_examined(c);
     *ret_younger = younger;
     return c;
 }
 
-static void a_younger_transaction_that_still_runs_is_waited_for(void **state)
+static void log_follower_waits_for_a_younger_running_transaction(void **state)
 {
     PGconn *younger;
     struct cluster *c = leave_younger_running(*state, &younger);
 
-    assert_int_equal(count_told(), 0);
+    assert_int_equal(count_delivered(), 0);
     hand_do(younger, "commit");
-    wait_told(2);
+    wait_until_delivered(2);
     assert_int_equal(told[0], 1);
     assert_int_equal(told[1], 2);
     pq.finish(younger);
     cluster_close(c);
 }
 
-/* The planted fault: a rule that looks as good, and loses the event. If this one is not
- * caught, the test above proves nothing. (The end of the snapshot is wrong as well, unless
- * another test's transaction has ended meanwhile.) */
-static void the_beginning_of_the_snapshot_is_no_bound(void **state)
+/* Deliberately wrong rule: it must lose the event, otherwise the test above proves nothing. */
+static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
 {
     struct sql right = settle_bound_sql;
     PGconn *younger;
 
     settle_bound_sql = SQL("select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)");
     struct cluster *c = leave_younger_running(*state, &younger);
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     hand_do(younger, "commit");
     pq.finish(younger);
@@ -215,25 +212,25 @@ static void the_beginning_of_the_snapshot_is_no_bound(void **state)
     settle_bound_sql = right;
 }
 
-static void a_transaction_that_came_to_nothing_is_passed(void **state)
+static void position_of_a_rolled_back_transaction_is_skipped(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = follow_log(f);
     PGconn *gone = server_open(f), *other = server_open(f), *stranger = hand_open(f);
 
-    /* Whoever is no server may be in a transaction as long as it likes. */
-    take_id(stranger);
-    take_id(gone);
-    take_position(gone, 1);
-    take_id(other);
-    take_position(other, 2);
+    /* A session that is no node may keep its transaction open. */
+    acquire_transaction_id(stranger);
+    acquire_transaction_id(gone);
+    insert_frame_at_next_position(gone, 1);
+    acquire_transaction_id(other);
+    insert_frame_at_next_position(other, 2);
     hand_do(other, "commit");
     hand_do(gone, "rollback");
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     struct cluster_stats s;
     int64_t until = clock_mono() + ms_to_ns(PATIENCE_MS);
-    do /* it is counted a moment after what is behind it was told */
+    do /* the counter rises shortly after the later frame was delivered */
         cluster_stats(c, &s);
     while (!s.voids && clock_mono() < until);
     assert_int_equal(s.voids, 1);
@@ -243,18 +240,18 @@ static void a_transaction_that_came_to_nothing_is_passed(void **state)
     cluster_close(c);
 }
 
-static void one_that_holds_everybody_up_is_ended(void **state)
+static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = follow_log_for(f, 1000);
     PGconn *stuck = server_open(f), *other = server_open(f);
 
-    take_id(stuck);
-    take_position(stuck, 1);
-    take_id(other);
-    take_position(other, 2);
+    acquire_transaction_id(stuck);
+    insert_frame_at_next_position(stuck, 1);
+    acquire_transaction_id(other);
+    insert_frame_at_next_position(other, 2);
     hand_do(other, "commit");
-    wait_told(1);
+    wait_until_delivered(1);
     assert_int_equal(told[0], 2);
     pq.finish(stuck);
     pq.finish(other);
@@ -264,10 +261,10 @@ static void one_that_holds_everybody_up_is_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_younger_transaction_that_still_runs_is_waited_for),
-        store_test(the_beginning_of_the_snapshot_is_no_bound),
-        store_test(a_transaction_that_came_to_nothing_is_passed),
-        store_test(one_that_holds_everybody_up_is_ended),
+        store_test(log_follower_waits_for_a_younger_running_transaction),
+        store_test(wrong_bound_from_snapshot_start_loses_the_event),
+        store_test(position_of_a_rolled_back_transaction_is_skipped),
+        store_test(transaction_that_blocks_the_log_too_long_is_terminated),
     };
 
     return run_on_postgres("cluster/settle", tests);

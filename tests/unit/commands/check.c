@@ -1,8 +1,6 @@
-/* check.c - what is wrong with a command is told, whether its body is taken at a glance or
- * not.
- *
- * A body is checked as it is, with an escape in it, so that no text of it is known to be plain, and
- * with so many bytes that its size has to be counted. */
+/* check.c - tests that the fast and the slow path of the command check report the same errors.
+ * Each body is checked as it is, with an escape sequence, and with so many bytes that its
+ * characters must be counted. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -23,7 +21,7 @@ static size_t chance(size_t n)
 
 #define ONE_OF(list) list[chance(sizeof(list) / sizeof *(list))]
 
-/* --- bodies by chance ----------------------------------------------------------------- */
+/* --- random bodies -------------------------------------------------------------------- */
 
 static const char *some_name(void)
 {
@@ -77,7 +75,8 @@ static const char *some_text(void)
     return chance(30) ? ONE_OF(texts) : ONE_OF(wrong);
 }
 
-static void add_dictionary(struct buf *out, const char *field, const char *(*some)(void))
+static void append_random_localizations(struct buf *out, const char *field,
+                                        const char *(*some)(void))
 {
     static const char *const locales[] = { "de", "fr", "en-US", "es-419", "zh-TW", "da", "ja" };
     static const char *const wrong[] = { "xx", "en", "de-DE", "", "DE", "d", "zh-T", "es" };
@@ -103,7 +102,7 @@ static void add_choices(struct buf *out)
         else if (chance(30))
             buf_printf(out, ",\"value\":\"%s\"", some_text());
         if (chance(2))
-            add_dictionary(out, "name_localizations", some_text);
+            append_random_localizations(out, "name_localizations", some_text);
         buf_add_char(out, '}');
     }
     buf_add_char(out, ']');
@@ -118,9 +117,9 @@ static void add_option(struct buf *out, unsigned depth)
     buf_printf(out, "{\"type\":%zu,\"name\":\"%s\",\"description\":\"%s\"", type, some_name(),
                some_text());
     if (chance(2))
-        add_dictionary(out, "name_localizations", some_name);
+        append_random_localizations(out, "name_localizations", some_name);
     if (chance(2))
-        add_dictionary(out, "description_localizations", some_text);
+        append_random_localizations(out, "description_localizations", some_text);
     if (!chance(4))
         buf_printf(out, ",\"required\":%s", chance(2) ? "true" : "false");
     if (!chance(10))
@@ -150,21 +149,21 @@ static void add_options(struct buf *out, unsigned depth)
     buf_add_char(out, ']');
 }
 
-/* Without its brace at the beginning. */
+/* Appends a random command without its opening brace. */
 static void add_command(struct buf *out)
 {
     buf_printf(out, "\"type\":%zu,\"name\":\"%s\"", chance(10) ? 1 : chance(6), some_name());
     if (chance(20))
         buf_printf(out, ",\"description\":\"%s\"", some_text());
     if (chance(2))
-        add_dictionary(out, "name_localizations", some_name);
+        append_random_localizations(out, "name_localizations", some_name);
     if (chance(2))
-        add_dictionary(out, "description_localizations", some_text);
+        append_random_localizations(out, "description_localizations", some_text);
     add_options(out, 0);
     buf_add_lit(out, ",\"nsfw\":false}");
 }
 
-/* --- three ways ----------------------------------------------------------------------- */
+/* --- three variants of each body ------------------------------------------------------ */
 
 static void outcome(struct str begin, struct str rest, struct buf *out)
 {
@@ -182,7 +181,7 @@ static void outcome(struct str begin, struct str rest, struct buf *out)
     arena_free(arena);
 }
 
-static void commands_are_checked_the_same(void **state_)
+static void fast_and_slow_command_checks_agree(void **state_)
 {
     struct buf json, quick, slow, long_begin;
     size_t good = 0;
@@ -210,7 +209,7 @@ static void commands_are_checked_the_same(void **state_)
             fail_msg("%.*s\nis\n%.*s\nand with more bytes\n%.*s", STR_FMT(buf_str(&json)),
                      STR_FMT(buf_str(&quick)), STR_FMT(buf_str(&slow)));
     }
-    /* Neither all of them nor none are right. */
+    /* Some commands are valid and some are not. */
     assert_in_range(good, 100, 4900);
     buf_clear(&json);
     buf_clear(&quick);
@@ -218,8 +217,8 @@ static void commands_are_checked_the_same(void **state_)
     buf_clear(&long_begin);
 }
 
-/* The limit is one of characters, of whatever many bytes. */
-static void a_command_of_too_many_characters_is_refused(void **state_)
+/* The limit counts characters, not bytes. */
+static void command_with_more_than_8000_characters_is_refused(void **state_)
 {
     struct buf json, out;
 
@@ -229,7 +228,8 @@ static void a_command_of_too_many_characters_is_refused(void **state_)
     for (int more = 0; more < 2; more++) {
         buf_reset(&json);
         buf_add_lit(&json, "\"name\":\"n\",\"description\":\"d\",\"options\":[");
-        /* 2 of the command, 8 of its options, 79 choices of 100, and what is missing to 8000. */
+        /* 2 characters of the command, 8 of its options, 79 choices of 100, and the rest up to
+         * 8000. */
         for (int option = 0; option < 4; option++) {
             buf_printf(&json, "%s{\"type\":3,\"name\":\"%c\",\"description\":\"d\",\"choices\":[",
                        option ? "," : "", 'a' + option);
@@ -249,7 +249,7 @@ static void a_command_of_too_many_characters_is_refused(void **state_)
     buf_clear(&out);
 }
 
-/* --- siblings ------------------------------------------------------------------------- */
+/* --- duplicate option names ----------------------------------------------------------- */
 
 enum { MOST_WORDS = 40 };
 
@@ -275,7 +275,7 @@ static void fill_option(struct arena *arena, struct command_option *o, size_t ki
             (struct pair){ str_of(locales[i]), chance(4) ? some_word(arena, kinds) : o->name };
 }
 
-/* The rule, word by word. */
+/* Reference implementation of the rule for duplicate names. */
 static bool called_the_same(const struct command_option *a, const struct command_option *b)
 {
     const struct pair *p = a->name_localizations.value.items;
@@ -292,7 +292,7 @@ static bool called_the_same(const struct command_option *a, const struct command
     return same;
 }
 
-static void siblings_that_are_called_the_same_are_found(void **state_)
+static void duplicate_option_names_are_found(void **state_)
 {
     size_t found = 0, none = 0;
 
@@ -321,7 +321,7 @@ static void siblings_that_are_called_the_same_are_found(void **state_)
         }
         arena_free(arena);
     }
-    /* Both happen. */
+    /* Both results occur. */
     assert_in_range(none, 50, 2950);
     assert_true(found > 100);
 }
@@ -329,9 +329,9 @@ static void siblings_that_are_called_the_same_are_found(void **state_)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_are_checked_the_same),
-        cmocka_unit_test(a_command_of_too_many_characters_is_refused),
-        cmocka_unit_test(siblings_that_are_called_the_same_are_found),
+        cmocka_unit_test(fast_and_slow_command_checks_agree),
+        cmocka_unit_test(command_with_more_than_8000_characters_is_refused),
+        cmocka_unit_test(duplicate_option_names_are_found),
     };
     return cmocka_run_group_tests_name("commands/check", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* names.c - names that commands may have, words in languages, where they are used. */
+/* names.c - tests command names, localizations, choices and contexts of commands. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static enum name_fault name_of(uint32_t c)
     return name_check(str_slice(text, utf8_encode(c, text)));
 }
 
-static void scripts_with_vowel_signs_are_whole(void **state)
+static void devanagari_and_thai_vowel_signs_are_valid_in_names(void **state)
 {
     static const uint32_t ranges[][2] = {
         { 0x0900, 0x0950 },   { 0x0955, 0x0963 }, { 0x0966, 0x097f }, { 0xa8e0, 0xa8ff },
@@ -32,8 +32,8 @@ static void scripts_with_vowel_signs_are_whole(void **state)
         assert_int_equal(name_of(others[i]), NAME_CHARACTERS);
 }
 
-/* The table for ASCII says what the rule says: a letter beyond it asks the rule. */
-static void the_short_way_for_ascii_agrees_with_the_rule(void **state)
+/* A name with a non-ASCII letter skips the ASCII table, so both must agree. */
+static void ascii_table_agrees_with_the_unicode_rule(void **state)
 {
     (void)state;
     for (uint32_t c = 1; c < 128; c++) {
@@ -43,7 +43,7 @@ static void the_short_way_for_ascii_agrees_with_the_rule(void **state)
     }
 }
 
-static void letters_of_every_script_have_their_lower_case(void **state)
+static void upper_case_letters_of_every_script_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(name_of(0x00e9), NAME_FINE);       /* é */
@@ -62,7 +62,7 @@ static void letters_of_every_script_have_their_lower_case(void **state)
     assert_int_equal(name_of(0x200d), NAME_CHARACTERS); /* a joiner */
 }
 
-static void names_have_32_characters_however_many_bytes(void **state)
+static void command_names_have_at_most_32_characters(void **state)
 {
     char text[33 * 4];
     size_t n = 0;
@@ -79,7 +79,7 @@ static void names_have_32_characters_however_many_bytes(void **state)
     assert_int_equal(name_check(STR("é\n")), NAME_CHARACTERS);
 }
 
-/* --- words ---------------------------------------------------------------------------- */
+/* --- localizations -------------------------------------------------------------------- */
 
 static struct pair words[] = { { STR_INIT("en-GB"), STR_INIT("colour") },
                                { STR_INIT("en-US"), STR_INIT("color") },
@@ -95,7 +95,7 @@ static bool finds(size_t count, const char *locale, const char *expected)
     return expected && str_is(found, expected);
 }
 
-static void words_are_found_in_a_language_or_its_sister(void **state)
+static void localization_falls_back_to_a_related_locale(void **state)
 {
     struct opt_list none = { .given = GIVEN_NULL };
     struct str found;
@@ -117,7 +117,7 @@ static void words_are_found_in_a_language_or_its_sister(void **state)
     assert_true(locale_bit(STR("EN-us")) == 0);
 }
 
-static void every_locale_has_its_bit_and_nothing_else_has_one(void **state)
+static void each_supported_locale_has_its_own_bit(void **state)
 {
     static const char *const others[] = { "", "d", "dex", "de-DE", "en", "zz", "DE", "m", "{}" };
     const struct choice *c = type_locale.choices;
@@ -129,8 +129,7 @@ static void every_locale_has_its_bit_and_nothing_else_has_one(void **state)
         assert_true(locale_bit(str_of(others[i])) == 0);
 }
 
-/* Any two bytes, alone or with more behind them. */
-static void locales_are_ours_that_have_a_bit(void **state)
+static void only_locales_with_a_bit_are_supported(void **state)
 {
     static const char *const behind[] = { "", "-US", "-BR", "-419", "-TW", "x" };
 
@@ -148,7 +147,7 @@ static void locales_are_ours_that_have_a_bit(void **state)
     assert_false(locale_is_ours(STR("d")));
 }
 
-static void a_command_knows_all_its_languages(void **state)
+static void command_locales_include_options_and_choices(void **state)
 {
     struct pair de = { STR("de"), STR("x") }, fr = { STR("fr"), STR("x") },
                 ja = { STR("ja"), STR("x") };
@@ -164,7 +163,7 @@ static void a_command_knows_all_its_languages(void **state)
                 (locale_bit(de.key) | locale_bit(fr.key) | locale_bit(ja.key)));
 }
 
-static void choices_stand_for_text_or_numbers(void **state)
+static void choice_values_match_text_or_numbers(void **state)
 {
     struct command_choice text = { .value = STR("\"a\\\"b\"") }, number = { .value = STR("1.5") };
 
@@ -181,7 +180,7 @@ static void choices_stand_for_text_or_numbers(void **state)
 
 enum { IN_GUILD = 1, IN_DM = 2, IN_PRIVATE = 4 };
 
-static void contexts_follow_the_newer_field_else_the_older(void **state)
+static void contexts_field_overrides_dm_permission(void **state)
 {
     int64_t some[] = { CONTEXT_BOT_DM, CONTEXT_PRIVATE_CHANNEL };
     struct command k = { .contexts = { .given = GIVEN_NULL }, .dm_permission = { GIVEN, true } };
@@ -200,16 +199,16 @@ static void contexts_follow_the_newer_field_else_the_older(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scripts_with_vowel_signs_are_whole),
-        cmocka_unit_test(the_short_way_for_ascii_agrees_with_the_rule),
-        cmocka_unit_test(letters_of_every_script_have_their_lower_case),
-        cmocka_unit_test(names_have_32_characters_however_many_bytes),
-        cmocka_unit_test(words_are_found_in_a_language_or_its_sister),
-        cmocka_unit_test(every_locale_has_its_bit_and_nothing_else_has_one),
-        cmocka_unit_test(locales_are_ours_that_have_a_bit),
-        cmocka_unit_test(a_command_knows_all_its_languages),
-        cmocka_unit_test(choices_stand_for_text_or_numbers),
-        cmocka_unit_test(contexts_follow_the_newer_field_else_the_older),
+        cmocka_unit_test(devanagari_and_thai_vowel_signs_are_valid_in_names),
+        cmocka_unit_test(ascii_table_agrees_with_the_unicode_rule),
+        cmocka_unit_test(upper_case_letters_of_every_script_are_refused),
+        cmocka_unit_test(command_names_have_at_most_32_characters),
+        cmocka_unit_test(localization_falls_back_to_a_related_locale),
+        cmocka_unit_test(each_supported_locale_has_its_own_bit),
+        cmocka_unit_test(only_locales_with_a_bit_are_supported),
+        cmocka_unit_test(command_locales_include_options_and_choices),
+        cmocka_unit_test(choice_values_match_text_or_numbers),
+        cmocka_unit_test(contexts_field_overrides_dm_permission),
     };
     return cmocka_run_group_tests_name("commands/words", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* secrets.c - what is sealed opens for its owner alone. */
+/* secrets.c - tests that a sealed secret can be opened only for its owner. */
 #include "unit/unit.h"
 
 #include <ftw.h>
@@ -34,18 +34,18 @@ static int close_auth(void **state)
     return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void a_sealed_secret_opens_again(void **state)
+static void sealed_secret_can_be_opened(void **state)
 {
     struct str sealed = secret_seal(arena, auth, 7, STR("the secret"));
 
     (void)state;
     assert_null(memmem(sealed.p, sealed.n, "secret", 6));
     assert_str(secret_open(arena, auth, 7, sealed), "the secret");
-    /* Each time it looks different. */
+    /* Each sealing of the same text gives another result. */
     assert_false(str_eq(sealed, secret_seal(arena, auth, 7, STR("the secret"))));
 }
 
-static void a_secret_opens_for_its_owner_only_and_whole(void **state)
+static void sealed_secret_opens_only_for_its_owner_if_unmodified(void **state)
 {
     struct str sealed = secret_seal(arena, auth, 7, STR("the secret"));
 
@@ -63,7 +63,7 @@ static void a_secret_opens_for_its_owner_only_and_whole(void **state)
     assert_null(secret_open(arena, auth, 7, (struct str){ 0 }).p);
 }
 
-static void digests_tell_words_apart(void **state)
+static void secret_digest_depends_on_purpose_and_text(void **state)
 {
     struct str one = secret_digest(arena, auth, "one", STR("x"));
 
@@ -76,9 +76,9 @@ static void digests_tell_words_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sealed_secret_opens_again),
-        cmocka_unit_test(a_secret_opens_for_its_owner_only_and_whole),
-        cmocka_unit_test(digests_tell_words_apart),
+        cmocka_unit_test(sealed_secret_can_be_opened),
+        cmocka_unit_test(sealed_secret_opens_only_for_its_owner_if_unmodified),
+        cmocka_unit_test(secret_digest_depends_on_purpose_and_text),
     };
 
     return cmocka_run_group_tests_name("integrations/secrets", tests, open_auth, close_auth);

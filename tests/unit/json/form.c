@@ -1,4 +1,4 @@
-/* form.c - the error tree mirrors the request and tells everything once. */
+/* form.c - tests the tree of form errors, which mirrors the request body. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -35,7 +35,7 @@ static struct str written(void)
     return buf_str(&out);
 }
 
-static void nothing_wrong_is_an_empty_tree(void **state)
+static void form_without_errors_is_an_empty_object(void **state)
 {
     (void)state;
     assert_false(form_failed(&form));
@@ -43,7 +43,7 @@ static void nothing_wrong_is_an_empty_tree(void **state)
     assert_str(written(), "{}");
 }
 
-static void problems_stand_where_they_are_in_the_request(void **state)
+static void form_errors_are_nested_at_the_path_of_their_field(void **state)
 {
     (void)state;
     struct place options = place_key(NULL, STR("options"));
@@ -64,7 +64,7 @@ static void problems_stand_where_they_are_in_the_request(void **state)
         "\"type\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\",\"message\":\"This field is required\"}]}}}}");
 }
 
-static void a_whole_body_fails_at_the_root(void **state)
+static void form_errors_of_the_whole_body_are_at_the_root(void **state)
 {
     (void)state;
     form_fail(&form, NULL, FORM_NOT_MODEL);
@@ -75,7 +75,7 @@ static void a_whole_body_fails_at_the_root(void **state)
         "{\"code\":\"X\",\"message\":\"second 2\"}]}");
 }
 
-static void keys_from_outside_are_escaped_and_kept(void **state)
+static void form_error_keys_are_copied_and_escaped(void **state)
 {
     (void)state;
     char key[] = "a\"b";
@@ -86,7 +86,7 @@ static void keys_from_outside_are_escaped_and_kept(void **state)
     assert_str(written(), "{\"a\\\"b\":{\"_errors\":[{\"code\":\"X\",\"message\":\"m\"}]}}");
 }
 
-static void a_failure_is_known_at_its_place_and_above(void **state)
+static void form_failed_at_is_true_at_a_path_and_its_parents(void **state)
 {
     (void)state;
     struct place a = place_key(NULL, STR("a")), zero = place_index(&a, 0), one = place_index(&a, 1);
@@ -101,7 +101,7 @@ static void a_failure_is_known_at_its_place_and_above(void **state)
     assert_false(form_failed_at(&form, &b));
 }
 
-static void forgetting_takes_everything_below_with_it(void **state)
+static void form_forget_removes_all_errors_below_a_path(void **state)
 {
     (void)state;
     struct place a = place_key(NULL, STR("a")), zero = place_index(&a, 0),
@@ -116,7 +116,7 @@ static void forgetting_takes_everything_below_with_it(void **state)
     form_forget(&form, &b);
     assert_false(form_failed(&form));
 
-    /* What holds nothing else goes as well, up to the root. */
+    /* Parents without other errors are removed, up to the root. */
     form_fail(&form, &x, "X", "m");
     form_forget(&form, &x);
     assert_false(form_failed_at(&form, &a));
@@ -124,7 +124,7 @@ static void forgetting_takes_everything_below_with_it(void **state)
     assert_int_equal(form.problems, 0);
 }
 
-static void messages_are_valid_utf8(void **state)
+static void form_error_messages_are_valid_utf8(void **state)
 {
     (void)state;
     form_fail(&form, NULL, "X", "%s", "a\xff\xc3\xa9\xe2\x82z\xed\xa0\x80");
@@ -133,7 +133,7 @@ static void messages_are_valid_utf8(void **state)
                           "\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}]}");
 }
 
-static void quotes_are_cut_after_100_code_points(void **state)
+static void quoted_values_in_errors_have_at_most_100_code_points(void **state)
 {
     (void)state;
     char text[500];
@@ -148,7 +148,7 @@ static void quotes_are_cut_after_100_code_points(void **state)
     assert_int_equal(form_quote(str_slice(text, sizeof text)).n, 100);
 }
 
-static void the_answer_stays_bounded(void **state)
+static void number_of_form_errors_is_limited(void **state)
 {
     (void)state;
     struct place list = place_key(NULL, STR("list")), other = place_key(NULL, STR("other"));
@@ -162,7 +162,7 @@ static void the_answer_stays_bounded(void **state)
     size_t before = written().n;
     form_fail(&form, &other, FORM_REQUIRED);
     assert_int_equal(written().n, before);
-    /* A check that asks must not take the untold one for a success. */
+    /* An error beyond the limit still counts as a failure for later checks. */
     assert_true(form_failed_at(&form, &other));
 }
 
@@ -171,15 +171,15 @@ static void the_answer_stays_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_wrong_is_an_empty_tree),
-        TEST(problems_stand_where_they_are_in_the_request),
-        TEST(a_whole_body_fails_at_the_root),
-        TEST(keys_from_outside_are_escaped_and_kept),
-        TEST(a_failure_is_known_at_its_place_and_above),
-        TEST(forgetting_takes_everything_below_with_it),
-        TEST(messages_are_valid_utf8),
-        TEST(quotes_are_cut_after_100_code_points),
-        TEST(the_answer_stays_bounded),
+        TEST(form_without_errors_is_an_empty_object),
+        TEST(form_errors_are_nested_at_the_path_of_their_field),
+        TEST(form_errors_of_the_whole_body_are_at_the_root),
+        TEST(form_error_keys_are_copied_and_escaped),
+        TEST(form_failed_at_is_true_at_a_path_and_its_parents),
+        TEST(form_forget_removes_all_errors_below_a_path),
+        TEST(form_error_messages_are_valid_utf8),
+        TEST(quoted_values_in_errors_have_at_most_100_code_points),
+        TEST(number_of_form_errors_is_limited),
     };
     return cmocka_run_group_tests_name("json/form", tests, NULL, NULL);
 }

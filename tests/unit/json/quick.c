@@ -1,7 +1,5 @@
-/* quick.c - bodies that are taken at a glance mean what they mean to whoever looks closely.
- *
- * White space between the tokens makes a reader look closely, so each body is read with and
- * without. */
+/* quick.c - tests that the fast JSON decoder gives the same result as the slow one. White space
+ * between tokens selects the slow decoder, so each body is decoded with and without it. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -14,7 +12,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Names of all lengths at which they are compared in another way. */
+/* Field names of all lengths that are compared by different code. */
 struct box {
     struct str v, name, names, description, twelve_bytes, note_that_has_twenty;
     struct opt_str one_and_twenty_bytes_, eight_and_twenty_bytes_there,
@@ -118,16 +116,16 @@ static const struct schema box_schema = {
     .name = "Box", .size = sizeof(struct box), .fields = box_fields, .check = box_check
 };
 
-/* --- one body, two ways --------------------------------------------------------------- */
+/* --- one body, both decoders ---------------------------------------------------------- */
 
-/* What became of a body, as text: the value, or what is wrong with it. White space is left out, as
- * it is what differs. */
+/* Writes the result of a body as text: the value or the errors, without white space, which
+ * differs. */
 static void outcome(const struct type *type, struct str json, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct form form = { .arena = arena };
     struct json j = json_to(out);
-    /* Exactly as many bytes as there are: whoever looks behind them is caught. */
+    /* An exact copy lets the address sanitizer detect reads beyond its end. */
     char *p = malloc(json.n);
     void *value;
     size_t n = 0;
@@ -152,7 +150,7 @@ static void outcome(const struct type *type, struct str json, struct buf *out)
     arena_free(arena);
 }
 
-/* With a space on both sides of what is between the values. */
+/* Copies the JSON with a space on both sides of every separator. */
 static void space_out(struct str json, struct buf *out)
 {
     bool inside = false;
@@ -174,8 +172,9 @@ static void space_out(struct str json, struct buf *out)
     }
 }
 
-/* The end of a text is looked at closely; with white space behind it, all of it is not the end. */
-static void read_both_ways(const struct type *type, struct str json)
+/* The last bytes of a text always use the slow decoder; padding moves the end away from the
+ * body. */
+static void assert_fast_and_slow_results_agree(const struct type *type, struct str json)
 {
     struct buf spaced, padded, quick, slow;
 
@@ -209,11 +208,11 @@ static void read_quoted(const char *single)
     for (size_t i = 0; p[i]; i++)
         if (p[i] == '\'')
             p[i] = '"';
-    read_both_ways(&box, str_of(p));
+    assert_fast_and_slow_results_agree(&box, str_of(p));
     free(p);
 }
 
-/* --- bodies by chance ----------------------------------------------------------------- */
+/* --- random bodies -------------------------------------------------------------------- */
 
 static uint64_t state = 88172645463325252U;
 
@@ -407,7 +406,7 @@ static void add_box(struct buf *out, unsigned depth)
     for (size_t i = 0; i < n; i++) {
         const struct field *f = &box_fields[at];
 
-        /* Mostly in order, as bodies are, and seldom twice. */
+        /* Fields are mostly in order and seldom duplicated, like real bodies. */
         at = (at + 1 + (chance(3) ? 0 : chance(count))) % count;
         buf_add_lit(out, ",\"");
         buf_add(out, f->name.p, f->name.n - !chance(40));
@@ -417,8 +416,8 @@ static void add_box(struct buf *out, unsigned depth)
     buf_add_char(out, '}');
 }
 
-/* Bytes that come otherwise than they were meant. */
-static void bend(struct buf *b)
+/* Changes random bytes. */
+static void change_random_bytes(struct buf *b)
 {
     static const char bytes[] = "\"\\{}[],: x0\x80\xff\x1f";
     size_t at = chance(b->n);
@@ -436,7 +435,7 @@ static void bend(struct buf *b)
     }
 }
 
-static void bodies_mean_the_same_with_and_without_spaces(void **state_)
+static void fast_and_slow_decoders_agree_on_random_bodies(void **state_)
 {
     struct buf json;
 
@@ -446,16 +445,16 @@ static void bodies_mean_the_same_with_and_without_spaces(void **state_)
         buf_reset(&json);
         add_box(&json, 0);
         if (!chance(4))
-            bend(&json);
+            change_random_bytes(&json);
         if (json.n)
-            read_both_ways(&box, buf_str(&json));
+            assert_fast_and_slow_results_agree(&box, buf_str(&json));
     }
     buf_clear(&json);
 }
 
-/* --- bodies on purpose ---------------------------------------------------------------- */
+/* --- chosen bodies -------------------------------------------------------------------- */
 
-static void every_name_is_found_and_no_other(void **state_)
+static void fast_decoder_matches_exactly_the_field_names(void **state_)
 {
     struct arena *arena = arena_new();
     const struct str pad = STR("                                                                 ");
@@ -491,7 +490,7 @@ static void every_name_is_found_and_no_other(void **state_)
     arena_free(arena);
 }
 
-static void nasty_bodies_mean_the_same(void **state_)
+static void fast_and_slow_decoders_agree_on_unusual_bodies(void **state_)
 {
     static const char *const bodies[] = {
         "{}",
@@ -536,8 +535,7 @@ static void nasty_bodies_mean_the_same(void **state_)
         read_quoted(bodies[i]);
 }
 
-/* Text whose end, or what is odd in it, is at every place of a block. */
-static void text_ends_anywhere(void **state_)
+static void fast_decoder_finds_the_end_of_text_at_every_offset(void **state_)
 {
     static const char *const odd[] = { "", "é", "\\n", "\x01", "\xff", "中", "\\u0041" };
     struct buf json;
@@ -556,12 +554,12 @@ static void text_ends_anywhere(void **state_)
                 buf_add_char(&json, 'y');
             buf_add_str(&json, str_of(odd[i]));
             buf_add_lit(&json, "\"},\"number\":1}");
-            read_both_ways(&box, buf_str(&json));
+            assert_fast_and_slow_results_agree(&box, buf_str(&json));
         }
     buf_clear(&json);
 }
 
-static void depth_counts_the_same(void **state_)
+static void fast_and_slow_decoders_have_the_same_depth_limit(void **state_)
 {
     struct buf json;
 
@@ -574,13 +572,12 @@ static void depth_counts_the_same(void **state_)
         buf_add_lit(&json, "{\"name\":\"abc\",\"words\":{\"de\":\"x\"}}");
         for (unsigned i = 0; i < levels; i++)
             buf_add_char(&json, '}');
-        read_both_ways(&box, buf_str(&json));
+        assert_fast_and_slow_results_agree(&box, buf_str(&json));
     }
     buf_clear(&json);
 }
 
-/* As many values as there may be, and one more. */
-static void values_are_counted(void **state_)
+static void fast_decoder_limits_the_number_of_values(void **state_)
 {
     enum { OBJECTS = (JSON_MAX_VALUES - 1) / 3 };
 
@@ -606,8 +603,8 @@ static void values_are_counted(void **state_)
     }
 }
 
-/* The same where the last values are taken at a glance, and the end that follows them is not. */
-static void values_are_counted_at_the_end(void **state_)
+/* The limit also applies if the fast decoder reads the last values and the slow one the end. */
+static void fast_decoder_limits_the_number_of_values_at_the_end(void **state_)
 {
     enum { OBJECTS = (JSON_MAX_VALUES - 2) / 3 };
     static const char *const last[] = { "\"v\":\"", "\"v\":\"\",\"raw\":\"",
@@ -636,7 +633,7 @@ static void values_are_counted_at_the_end(void **state_)
     }
 }
 
-static void checks_are_told_of_their_text(void **state_)
+static void schema_checks_receive_the_source_text(void **state_)
 {
     const struct str one =
         STR("{\"name\":\"abc\",\"v\":\"x\",\"boxes\":[],\"words\":{\"de\":\"x\"}}");
@@ -664,7 +661,7 @@ static const struct schema shared_schema = {
 };
 static const struct type shared = { .kind = KIND_OBJECT, .schema = &shared_schema };
 
-/* Each with another order, so that each sees what the others have learned. */
+/* Each thread uses another field order, so that it meets the orders that others learned. */
 static void *read_many(void *arg)
 {
     static const char *const orders[] = {
@@ -689,7 +686,7 @@ static void *read_many(void *arg)
     return (void *)good;
 }
 
-static void threads_share_what_they_learn(void **state_)
+static void threads_share_the_learned_field_order(void **state_)
 {
     pthread_t threads[4];
 
@@ -707,15 +704,15 @@ static void threads_share_what_they_learn(void **state_)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_mean_the_same_with_and_without_spaces),
-        cmocka_unit_test(every_name_is_found_and_no_other),
-        cmocka_unit_test(nasty_bodies_mean_the_same),
-        cmocka_unit_test(text_ends_anywhere),
-        cmocka_unit_test(depth_counts_the_same),
-        cmocka_unit_test(values_are_counted),
-        cmocka_unit_test(values_are_counted_at_the_end),
-        cmocka_unit_test(checks_are_told_of_their_text),
-        cmocka_unit_test(threads_share_what_they_learn),
+        cmocka_unit_test(fast_and_slow_decoders_agree_on_random_bodies),
+        cmocka_unit_test(fast_decoder_matches_exactly_the_field_names),
+        cmocka_unit_test(fast_and_slow_decoders_agree_on_unusual_bodies),
+        cmocka_unit_test(fast_decoder_finds_the_end_of_text_at_every_offset),
+        cmocka_unit_test(fast_and_slow_decoders_have_the_same_depth_limit),
+        cmocka_unit_test(fast_decoder_limits_the_number_of_values),
+        cmocka_unit_test(fast_decoder_limits_the_number_of_values_at_the_end),
+        cmocka_unit_test(schema_checks_receive_the_source_text),
+        cmocka_unit_test(threads_share_the_learned_field_order),
     };
     return cmocka_run_group_tests_name("json/quick", tests, NULL, NULL);
 }

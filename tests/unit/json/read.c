@@ -1,6 +1,5 @@
-/* read.c - the reader gives each value exactly and refuses the rest.
- *
- * What is JSON and what is not has its own, longer list in tests/conformance. */
+/* read.c - tests the JSON reader: exact values, and the refusal of malformed text.
+ * tests/conformance has the longer list of valid and invalid JSON. */
 #include "unit/unit.h"
 
 #include <math.h>
@@ -54,7 +53,7 @@ static struct str string(const char *text)
     return s;
 }
 
-static void integers_are_exact_to_64_bits(void **state)
+static void json_integers_are_exact_to_64_bits(void **state)
 {
     (void)state;
     struct json_number n = number("9223372036854775807");
@@ -87,7 +86,7 @@ static void integers_are_exact_to_64_bits(void **state)
     assert_true(n.d == 9007199254740992.0);
 }
 
-static void zero_may_be_negative(void **state)
+static void negative_zero_is_parsed(void **state)
 {
     (void)state;
     struct json_number n = number("-0");
@@ -101,7 +100,7 @@ static void zero_may_be_negative(void **state)
     assert_false(signbit(number("0").d));
 }
 
-static void fractions_and_exponents_are_the_nearest_double(void **state)
+static void json_numbers_are_rounded_to_the_nearest_double(void **state)
 {
     (void)state;
     static const struct {
@@ -141,8 +140,7 @@ static void fractions_and_exponents_are_the_nearest_double(void **state)
     }
 }
 
-/* A digit far behind the others still decides a tie. */
-static void digits_without_end_are_all_looked_at(void **state)
+static void json_numbers_with_thousands_of_digits_are_rounded_correctly(void **state)
 {
     (void)state;
     static char text[5000];
@@ -157,7 +155,7 @@ static void digits_without_end_are_all_looked_at(void **state)
     assert_true(number(text).d == 0);
 }
 
-static void escapes_are_resolved(void **state)
+static void json_string_escapes_are_decoded(void **state)
 {
     (void)state;
     assert_str(string("\"plain\""), "plain");
@@ -173,7 +171,7 @@ static void escapes_are_resolved(void **state)
     assert_memory_equal(s.p, "a\0b", 3);
 }
 
-static void strings_without_escapes_are_not_copied(void **state)
+static void json_strings_without_escapes_are_not_copied(void **state)
 {
     (void)state;
     const char *text = "\"plain \xc3\xa9\"";
@@ -182,8 +180,8 @@ static void strings_without_escapes_are_not_copied(void **state)
     assert_int_equal(arena_used(arena), 0);
 }
 
-/* Strings are looked at eight bytes at a time: what matters may stand anywhere. */
-static void every_place_in_a_string_is_looked_at(void **state)
+/* Strings are scanned eight bytes at a time, so the invalid byte is tested at every offset. */
+static void invalid_bytes_are_found_at_every_offset_of_a_string(void **state)
 {
     (void)state;
     char text[40];
@@ -204,8 +202,8 @@ static void every_place_in_a_string_is_looked_at(void **state)
     }
 }
 
-/* With and without more behind it, as a string may be at the very end. */
-static void strings_are_utf8_or_nothing(void **state)
+/* Strings are tested with bytes after them and at the very end of the text. */
+static void json_strings_with_invalid_utf8_are_refused(void **state)
 {
     static const char thirds[] = { 'x', '\x7f', '\x80', '\xbf', '\xc0' };
 
@@ -222,7 +220,7 @@ static void strings_are_utf8_or_nothing(void **state)
                 }
 }
 
-static void values_are_pulled_one_by_one(void **state)
+static void json_reader_returns_values_one_by_one(void **state)
 {
     (void)state;
     struct json_number n;
@@ -260,7 +258,7 @@ static void values_are_pulled_one_by_one(void **state)
     assert_int_equal(r.values, 8);
 }
 
-static void skipping_returns_the_text_of_one_value(void **state)
+static void json_skip_returns_the_text_of_one_value(void **state)
 {
     (void)state;
     struct str raw = { NULL, 0 };
@@ -280,7 +278,7 @@ static void skipping_returns_the_text_of_one_value(void **state)
     assert_int_equal(arena_used(arena), 0);
 }
 
-static void after_an_error_everything_fails(void **state)
+static void json_reader_fails_after_the_first_error(void **state)
 {
     (void)state;
     struct json_number n;
@@ -304,7 +302,7 @@ static void after_an_error_everything_fails(void **state)
     assert_false(json_end(&r));
 }
 
-static void taking_the_wrong_kind_is_an_error(void **state)
+static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
 {
     (void)state;
     struct json_number n;
@@ -333,7 +331,7 @@ static void taking_the_wrong_kind_is_an_error(void **state)
     assert_false(json_ok(&r));
 }
 
-static void the_text_is_one_value(void **state)
+static void json_text_must_be_exactly_one_value(void **state)
 {
     (void)state;
     struct json_number n;
@@ -341,16 +339,16 @@ static void the_text_is_one_value(void **state)
     read_from("1 2");
     assert_true(json_take_number(&r, &n));
     assert_false(json_end(&r));
-    /* Also for a caller that would take both. */
+    /* A caller that would read both values gets the error too. */
     read_from("[]1");
     json_enter(&r);
     assert_false(json_next_item(&r));
     assert_false(json_take_number(&r, &n));
     assert_false(json_end(&r));
-    /* And an empty text is none. */
+    /* An empty text is no value. */
     read_from("");
     assert_false(json_end(&r));
-    /* Nor is one that was not read to its end. */
+    /* A text that was not read to its end is refused. */
     read_from("[");
     json_enter(&r);
     assert_false(json_end(&r));
@@ -366,7 +364,7 @@ static bool nested(size_t depth, char open, char close)
     return json_valid(str_slice(text, 2 * depth));
 }
 
-static void depth_is_limited(void **state)
+static void json_nesting_depth_is_limited(void **state)
 {
     (void)state;
     assert_true(nested(JSON_MAX_DEPTH, '[', ']'));
@@ -386,15 +384,15 @@ static bool many(size_t count)
     return json_valid(str_slice(text, 2 * count + 1));
 }
 
-static void the_number_of_values_is_limited(void **state)
+static void number_of_json_values_is_limited(void **state)
 {
     (void)state;
-    /* The array is one of them. */
+    /* The array counts as one value. */
     assert_true(many(JSON_MAX_VALUES - 1));
     assert_false(many(JSON_MAX_VALUES));
 }
 
-static void expect_mistake(const char *text, const char *begins)
+static void expect_json_error_position(const char *text, const char *begins)
 {
     struct str told = json_mistake(str_of(text), arena);
 
@@ -404,22 +402,25 @@ static void expect_mistake(const char *text, const char *begins)
     assert_true(json_valid(str_of(text)) == (told.n == 0));
 }
 
-static void a_mistake_is_told_with_its_place(void **state)
+static void json_error_names_line_column_and_path(void **state)
 {
     (void)state;
-    expect_mistake("{\"a\": [1, {\"b\": null}]} ", "");
-    expect_mistake("", "line 1, column 1: the text ends");
-    expect_mistake("{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
-                   "line 3, column 18, at users.0.name: a comma is missing before this");
-    expect_mistake("[1,]",
-                   "line 1, column 4, at 1: the character ']' is not allowed at this position");
-    expect_mistake("{\"a\": 1,}", "line 1, column 9, at a: the character '}' is not");
-    expect_mistake("{\"a\": [tru]}", "line 1, column 8, at a.0: the character 't' is not");
-    expect_mistake("{\"a\": {\"b\": \"x\n\"}}", "line 1, column 13, at a.b: this string");
-    expect_mistake("{\"a\" 1}", "line 1, column 2, at a: this string");
-    expect_mistake("[1] 2", "line 1, column 5: the character '2' is not");
-    expect_mistake("[1\n,\n", "line 3, column 1, at 1: the text ends");
-    expect_mistake("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
+    expect_json_error_position("{\"a\": [1, {\"b\": null}]} ", "");
+    expect_json_error_position("", "line 1, column 1: the text ends");
+    expect_json_error_position(
+        "{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
+        "line 3, column 18, at users.0.name: a comma is missing before this");
+    expect_json_error_position(
+        "[1,]", "line 1, column 4, at 1: the character ']' is not allowed at this position");
+    expect_json_error_position("{\"a\": 1,}", "line 1, column 9, at a: the character '}' is not");
+    expect_json_error_position("{\"a\": [tru]}",
+                               "line 1, column 8, at a.0: the character 't' is not");
+    expect_json_error_position("{\"a\": {\"b\": \"x\n\"}}",
+                               "line 1, column 13, at a.b: this string");
+    expect_json_error_position("{\"a\" 1}", "line 1, column 2, at a: this string");
+    expect_json_error_position("[1] 2", "line 1, column 5: the character '2' is not");
+    expect_json_error_position("[1\n,\n", "line 3, column 1, at 1: the text ends");
+    expect_json_error_position("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -427,22 +428,22 @@ static void a_mistake_is_told_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(integers_are_exact_to_64_bits),
-        TEST(zero_may_be_negative),
-        TEST(fractions_and_exponents_are_the_nearest_double),
-        TEST(digits_without_end_are_all_looked_at),
-        TEST(escapes_are_resolved),
-        TEST(strings_without_escapes_are_not_copied),
-        TEST(every_place_in_a_string_is_looked_at),
-        TEST(strings_are_utf8_or_nothing),
-        TEST(values_are_pulled_one_by_one),
-        TEST(skipping_returns_the_text_of_one_value),
-        TEST(after_an_error_everything_fails),
-        TEST(taking_the_wrong_kind_is_an_error),
-        TEST(the_text_is_one_value),
-        TEST(depth_is_limited),
-        TEST(the_number_of_values_is_limited),
-        TEST(a_mistake_is_told_with_its_place),
+        TEST(json_integers_are_exact_to_64_bits),
+        TEST(negative_zero_is_parsed),
+        TEST(json_numbers_are_rounded_to_the_nearest_double),
+        TEST(json_numbers_with_thousands_of_digits_are_rounded_correctly),
+        TEST(json_string_escapes_are_decoded),
+        TEST(json_strings_without_escapes_are_not_copied),
+        TEST(invalid_bytes_are_found_at_every_offset_of_a_string),
+        TEST(json_strings_with_invalid_utf8_are_refused),
+        TEST(json_reader_returns_values_one_by_one),
+        TEST(json_skip_returns_the_text_of_one_value),
+        TEST(json_reader_fails_after_the_first_error),
+        TEST(reading_a_json_value_of_the_wrong_type_is_an_error),
+        TEST(json_text_must_be_exactly_one_value),
+        TEST(json_nesting_depth_is_limited),
+        TEST(number_of_json_values_is_limited),
+        TEST(json_error_names_line_column_and_path),
     };
     return cmocka_run_group_tests_name("json/read", tests, NULL, NULL);
 }

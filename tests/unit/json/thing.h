@@ -1,4 +1,4 @@
-/* thing.h - a schema with everything in it, for the tests of decoding. */
+/* thing.h - a schema that has every type, for the tests of decoding. */
 #ifndef TESTS_UNIT_JSON_THING_H
 #define TESTS_UNIT_JSON_THING_H
 
@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Everything a body can hold. */
+/* A struct with every kind of member. */
 struct thing {
     struct str name;
     struct opt_str nick;
@@ -122,7 +122,7 @@ static const struct field thing_fields[] = {
 
 static int checked;
 
-/* "bad" and "worse" do not go together; and the check counts its calls. */
+/* Refuses "bad" together with "wor", and counts its calls. */
 static void check_thing(struct form *form, const struct place *here, const void *object)
 {
     const struct thing *t = object;
@@ -161,7 +161,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* JSON in tests is single-quoted to be readable. */
+/* Replaces single quotes by double quotes; JSON in tests uses single quotes to be readable. */
 static struct str quoted(const char *single)
 {
     char *p = str_dupz(arena, str_of(single));
@@ -178,7 +178,7 @@ static enum err decode(const struct type *type, struct str json, void **ret)
     return schema_decode(type, json, &form, ret);
 }
 
-/* A body that is right, with a name added. */
+/* Decodes a valid body with these members and a name. */
 static const struct thing *good(const char *members)
 {
     void *ret = NULL;
@@ -202,7 +202,7 @@ static struct str form_text(void)
     return buf_str(&out);
 }
 
-/* A body that is wrong in exactly one place. */
+/* Asserts that a body with these members has exactly one error. */
 static void wrong(const char *members, const char *code, const char *message)
 {
     void *ret = &form;

@@ -1,4 +1,4 @@
-/* write.c - what the writer appends is what JSON.stringify would give. */
+/* write.c - tests that the JSON writer gives the same text as JSON.stringify. */
 #include "unit/unit.h"
 
 #include <float.h>
@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commas_and_colons_come_by_themselves(void **state)
+static void json_writer_adds_commas_and_colons(void **state)
 {
     (void)state;
     json_object(&j);
@@ -54,7 +54,7 @@ static void commas_and_colons_come_by_themselves(void **state)
                               "\"d\\\"\\n\":0.5}");
 }
 
-static void integers_are_exact(void **state)
+static void json_writer_writes_exact_integers(void **state)
 {
     (void)state;
     static const int64_t values[] = { 0, 9, 10, 99, 100, -1, 1234567, INT64_MAX, INT64_MIN };
@@ -64,7 +64,7 @@ static void integers_are_exact(void **state)
     assert_str(buf_str(&out), "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
 }
 
-static void ids_and_times_are_strings(void **state)
+static void json_writer_writes_ids_and_times_as_strings(void **state)
 {
     (void)state;
     json_id(&j, 0);
@@ -75,7 +75,7 @@ static void ids_and_times_are_strings(void **state)
                               "\"2026-01-31T18:45:31.297561+00:00\"");
 }
 
-static void only_what_must_be_escaped_is(void **state)
+static void json_writer_escapes_only_required_characters(void **state)
 {
     (void)state;
     json_text(&j, STR("\b\f\n\r\t\"\\"));
@@ -86,8 +86,8 @@ static void only_what_must_be_escaped_is(void **state)
                               "\"a\\u0000b\"");
 }
 
-/* Text is looked at eight bytes at a time: one to escape may stand anywhere. */
-static void escapes_are_found_at_every_place(void **state)
+/* Text is scanned eight bytes at a time, so the character to escape is tested at every offset. */
+static void json_writer_finds_escapes_at_every_offset(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 40; n++) {
@@ -105,7 +105,7 @@ static void escapes_are_found_at_every_place(void **state)
     }
 }
 
-static void empty_text_is_two_quotes(void **state)
+static void json_writer_writes_empty_text_as_two_quotes(void **state)
 {
     (void)state;
     json_text(&j, str_of(NULL));
@@ -114,7 +114,7 @@ static void empty_text_is_two_quotes(void **state)
     assert_str(buf_str(&out), "\"\",\"\",null");
 }
 
-static void reals_look_as_in_javascript(void **state)
+static void json_writer_formats_floats_like_javascript(void **state)
 {
     (void)state;
     static const struct {
@@ -157,7 +157,7 @@ static void reals_look_as_in_javascript(void **state)
     }
 }
 
-static void what_is_no_number_is_null(void **state)
+static void json_writer_writes_nan_and_infinity_as_null(void **state)
 {
     (void)state;
     json_real(&j, INFINITY);
@@ -166,7 +166,7 @@ static void what_is_no_number_is_null(void **state)
     assert_str(buf_str(&out), "null,null,null");
 }
 
-static void every_real_reads_back_the_same(void **state)
+static void written_floats_parse_back_to_the_same_value(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252ULL;
@@ -188,8 +188,7 @@ static void every_real_reads_back_the_same(void **state)
     }
 }
 
-/* Where the decimal mark is a comma, JSON's is still a point. */
-static void the_locale_changes_nothing(void **state)
+static void json_numbers_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
@@ -200,7 +199,7 @@ static void the_locale_changes_nothing(void **state)
     assert_str(buf_str(&out), "0.1,1.5e+300");
 }
 
-static void write_sample(struct json *to)
+static void write_sample_json(struct json *to)
 {
     json_object(to);
     json_name(to, "text");
@@ -221,17 +220,16 @@ static void write_sample(struct json *to)
     json_object_end(to);
 }
 
-/* However little room there is: the beginning, and the word that it is no more than that. */
-static void a_text_that_does_not_fit_is_its_beginning(void **state)
+static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void **state)
 {
     (void)state;
-    write_sample(&j);
+    write_sample_json(&j);
     for (size_t max = 0; max <= out.n + 1; max++) {
         struct buf small;
         struct json k = json_to(&small);
 
         buf_init(&small, max);
-        write_sample(&k);
+        write_sample_json(&k);
         assert_int_equal(buf_full(&small), max < out.n);
         assert_true(str_starts(buf_str(&out), buf_str(&small)));
         assert_true(small.n <= max);
@@ -239,7 +237,7 @@ static void a_text_that_does_not_fit_is_its_beginning(void **state)
     }
 }
 
-static void a_value_fills_the_buffer_to_its_last_byte(void **state)
+static void json_value_can_fill_the_buffer_to_its_last_byte(void **state)
 {
     (void)state;
     struct buf small;
@@ -261,18 +259,18 @@ static void a_value_fills_the_buffer_to_its_last_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(commas_and_colons_come_by_themselves),
-        TEST(integers_are_exact),
-        TEST(ids_and_times_are_strings),
-        TEST(only_what_must_be_escaped_is),
-        TEST(escapes_are_found_at_every_place),
-        TEST(empty_text_is_two_quotes),
-        TEST(reals_look_as_in_javascript),
-        TEST(what_is_no_number_is_null),
-        TEST(every_real_reads_back_the_same),
-        TEST(the_locale_changes_nothing),
-        TEST(a_text_that_does_not_fit_is_its_beginning),
-        TEST(a_value_fills_the_buffer_to_its_last_byte),
+        TEST(json_writer_adds_commas_and_colons),
+        TEST(json_writer_writes_exact_integers),
+        TEST(json_writer_writes_ids_and_times_as_strings),
+        TEST(json_writer_escapes_only_required_characters),
+        TEST(json_writer_finds_escapes_at_every_offset),
+        TEST(json_writer_writes_empty_text_as_two_quotes),
+        TEST(json_writer_formats_floats_like_javascript),
+        TEST(json_writer_writes_nan_and_infinity_as_null),
+        TEST(written_floats_parse_back_to_the_same_value),
+        TEST(json_numbers_do_not_depend_on_the_locale),
+        TEST(json_that_does_not_fit_is_truncated_and_marks_the_buffer_full),
+        TEST(json_value_can_fill_the_buffer_to_its_last_byte),
     };
     return cmocka_run_group_tests_name("json/write", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* login.c - names of a login. */
+/* login.c - tests the ids and hashes of login sessions. */
 #include "unit/unit.h"
 
 #include "base/mem.h"
 #include "model/login.h"
 
-/* SHA-256 in base64, and the first half of it as a UUID. */
-static void names_are_the_same_wherever_they_are_written(void **state)
+/* The hash is SHA-256 in base64; the id is the first half of it as a UUID. */
+static void login_session_ids_match_known_hashes(void **state)
 {
     static const struct {
         unsigned char session[8];
@@ -40,7 +40,7 @@ static void names_are_the_same_wherever_they_are_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_the_same_wherever_they_are_written),
+        cmocka_unit_test(login_session_ids_match_known_hashes),
     };
     return cmocka_run_group_tests_name("model/login", tests, NULL, NULL);
 }

@@ -16,16 +16,16 @@
 #include "unit/net/peer.h"
 
 enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
-enum { APP_PATIENCE_MS = 60 * 1000 }; /* where a test is not about time */
+enum { APP_PATIENCE_MS = 60 * 1000 }; /* for tests that do not measure time */
 
 static struct {
     struct loops *loops;
     struct server *server;
-    _Atomic(struct exchange *) held; /* by /hold, or before the body of /wait */
-    _Atomic int asked;               /* how often a body was asked about */
-    _Atomic int closed, code;        /* WebSockets; the last one's code */
+    _Atomic(struct exchange *) held; /* exchange held by /hold, or before the body of /wait */
+    _Atomic int asked;               /* number of bodies that were authorized */
+    _Atomic int closed, code;        /* closed WebSockets, and the last close code */
     _Atomic int shutdowns;
-    _Atomic int ends; /* how often "end" has come */
+    _Atomic int ends; /* number of "end" messages */
 } app;
 
 static void app_answer(struct exchange *x, int status, struct str body)
@@ -35,14 +35,14 @@ static void app_answer(struct exchange *x, int status, struct str body)
     http_answer(x, &head, body);
 }
 
-/* --- answers from another thread ------------------------------------------------------ */
+/* --- responses from another thread ---------------------------------------------------- */
 
 struct app_later {
     struct post post;
     struct exchange *x;
 };
 
-static void app_answer_later(struct post *p)
+static void app_respond_later(struct post *p)
 {
     app_answer(container_of(p, struct app_later, post)->x, 200, STR("later"));
 }
@@ -56,37 +56,37 @@ static void *app_think(void *arg)
     return NULL;
 }
 
-static void app_start_thinking(struct exchange *x)
+static void app_respond_from_thread(struct exchange *x)
 {
     struct app_later *l = arena_alloc(x->arena, sizeof *l);
     pthread_t thread;
 
     l->x = x;
-    l->post.run = app_answer_later;
+    l->post.run = app_respond_later;
     assert_int_equal(pthread_create(&thread, NULL, app_think, l), 0);
     pthread_detach(thread);
 }
 
-static void app_release_on_loop(struct loop *l, void *arg)
+static void app_release_held_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     app_answer(arg, 200, STR("held"));
 }
 
-/* Answers what /hold held back. */
+/* Completes the exchange that /hold holds. */
 static inline void app_release(void)
 {
     struct exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call(x->loop, app_release_on_loop, x);
+    loop_call(x->loop, app_release_held_on_loop, x);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-/* The same letters again and again. Megabytes are copied and not counted out: under a sanitizer
- * that would hold the loop for seconds, and everybody's deadlines with it. */
+/* Fills the buffer with repeated letters by copying blocks: counting them out under a sanitizer
+ * would block the loop for seconds. */
 static void app_fill(char *p, size_t n, size_t letters)
 {
     size_t done = n < letters ? n : letters;
@@ -122,7 +122,7 @@ static void app_send_file(struct exchange *x)
     http_answer_file(x, &head, fd, (int64_t)bytes.n);
 }
 
-/* A text of its own buffer. */
+/* Sends a text in its own buffer. */
 static void app_send_text(struct exchange *x)
 {
     struct answer_head head = { .status = 200, .content_type = STR("text/plain") };
@@ -137,8 +137,8 @@ static void app_send_text(struct exchange *x)
 
 enum { APP_KEPT = 8 * 1024 * 1024 };
 
-/* A text that all share. */
-static void app_send_kept(struct exchange *x)
+/* Sends a text that all responses share. */
+static void app_send_shared_text(struct exchange *x)
 {
     static char kept[APP_KEPT];
     struct answer_head head = { .status = 200, .content_type = STR("image/png") };
@@ -146,7 +146,7 @@ static void app_send_kept(struct exchange *x)
     http_answer_long(x, &head, str_slice(kept, sizeof kept), NULL);
 }
 
-static void app_list_parts(struct exchange *x)
+static void app_list_form_parts(struct exchange *x)
 {
     struct str out = STR("");
 
@@ -158,7 +158,7 @@ static void app_list_parts(struct exchange *x)
     app_answer(x, 200, out);
 }
 
-/* A millisecond of the loop's time. */
+/* Takes 1 ms of the loop's time. */
 static void app_work(void)
 {
     int64_t until = clock_mono() + 1000 * 1000;
@@ -167,7 +167,7 @@ static void app_work(void)
         ;
 }
 
-static void app_answer_slowly(struct exchange *x)
+static void app_respond_slowly(struct exchange *x)
 {
     app_work();
     app_answer(x, 200, STR("at last"));
@@ -200,9 +200,9 @@ static void app_request(void *arg, struct exchange *x)
     else if (str_is(path, "/header"))
         app_answer(x, 200, http_header(x->request, STR("X-Sent")));
     else if (str_is(path, "/slow"))
-        app_answer_slowly(x);
+        app_respond_slowly(x);
     else if (str_is(path, "/later"))
-        app_start_thinking(x);
+        app_respond_from_thread(x);
     else if (str_is(path, "/hold"))
         atomic_store(&app.held, x);
     else if (str_is(path, "/file"))
@@ -210,9 +210,9 @@ static void app_request(void *arg, struct exchange *x)
     else if (str_is(path, "/text"))
         app_send_text(x);
     else if (str_is(path, "/kept"))
-        app_send_kept(x);
+        app_send_shared_text(x);
     else if (str_is(path, "/form"))
-        app_list_parts(x);
+        app_list_form_parts(x);
     else if (str_is(path, "/who"))
         app_answer(x, 200, str_printf(x->arena, "%.*s %d", STR_FMT(x->remote), x->secure));
     else
@@ -228,7 +228,7 @@ static struct intake app_intake(void *arg, const struct http_request *r)
                             form ? APP_FORM : 0 };
 }
 
-/* Who may send a long body: anybody but to /closed. */
+/* Admits a long body for every path except /closed. */
 static void app_admit(void *arg, struct exchange *x)
 {
     (void)arg;
@@ -241,20 +241,20 @@ static void app_admit(void *arg, struct exchange *x)
         http_admit(x, 7);
 }
 
-static void app_admit_on_loop(struct loop *l, void *arg)
+static void app_admit_body_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     http_admit(arg, 7);
 }
 
-/* Admits what /wait held back. */
+/* Admits the body that /wait holds. */
 static inline void app_let_in(void)
 {
     struct exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call(x->loop, app_admit_on_loop, x);
+    loop_call(x->loop, app_admit_body_on_loop, x);
 }
 
 static void app_refusal(void *arg, int status, struct buf *out)
@@ -273,11 +273,11 @@ static void app_open(struct websocket *ws, void *arg)
     websocket_send(ws, WS_TEXT, STR("come"));
 }
 
-/* The last piece of it is no short one. */
+/* The last piece of a long message is not a short one. */
 enum { APP_LONG = 9 * 1024 * 1024 + 120 * 1024 + 5 };
 
-/* A message in pieces, and one behind it. */
-static void app_send_long(struct websocket *ws)
+/* Sends a long message in pieces, and a short one after it. */
+static void app_send_long_message(struct websocket *ws)
 {
     struct buf b;
 
@@ -291,7 +291,7 @@ static void app_send_long(struct websocket *ws)
     websocket_send(ws, WS_TEXT, STR("behind"));
 }
 
-/* Each leaves at once, until the peer takes no more; what is left follows. */
+/* Each frame is sent immediately until the socket is full; the rest follows. */
 enum { APP_FRAMES = 300, APP_FRAME = 50 * 1024 };
 static void app_send_frames(struct websocket *ws)
 {
@@ -320,7 +320,7 @@ static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str 
     else if (str_is(payload, "frames"))
         app_send_frames(ws);
     else if (str_is(payload, "long"))
-        app_send_long(ws);
+        app_send_long_message(ws);
     else if (str_is(payload, "who"))
         websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
     else
@@ -342,37 +342,37 @@ static void app_shutdown(struct websocket *ws)
     websocket_close(ws, 1001, STR("going"));
 }
 
-/* Many sockets of a loop that are sent something at once, and of which each takes long. */
+/* Many sockets of a loop that get a message at the same time, each of which takes long. */
 enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
 
-static struct app_crowd {
+static struct app_socket_group {
     struct post post;
     struct loop *loop;
     struct websocket *all[APP_CROWD];
     int count;
     int last;
-    bool told;                 /* by the first of them */
-    _Atomic int drained, most; /* at the end of one turn */
+    bool told;                 /* set by the first message */
+    _Atomic int drained, most; /* at the end of one iteration */
 } app_crowds[2];
 
-static struct app_crowd *app_crowd(void)
+static struct app_socket_group *app_socket_group(void)
 {
     return &app_crowds[loop_index(loop_current())];
 }
 
-static void app_crowd_open(struct websocket *ws, void *arg)
+static void app_group_on_open(struct websocket *ws, void *arg)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     app_open(ws, arg);
     c->loop = loop_current();
     c->all[c->count++] = ws;
 }
 
-/* Once a turn. */
-static void app_crowd_count(struct post *post)
+/* Runs once per iteration. */
+static void app_group_count_iteration(struct post *post)
 {
-    struct app_crowd *c = container_of(post, struct app_crowd, post);
+    struct app_socket_group *c = container_of(post, struct app_socket_group, post);
     int now = c->drained;
 
     if (now - c->last > c->most)
@@ -382,9 +382,9 @@ static void app_crowd_count(struct post *post)
         loop_post(c->loop, &c->post);
 }
 
-static void app_crowd_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     (void)ws;
     if (c->told)
@@ -394,15 +394,15 @@ static void app_crowd_message(struct websocket *ws, enum ws_opcode opcode, struc
         websocket_send(c->all[i], opcode, payload);
         websocket_await(c->all[i]);
     }
-    c->post.run = app_crowd_count;
+    c->post.run = app_group_count_iteration;
     loop_post(c->loop, &c->post);
 }
 
-static void app_crowd_drained(struct websocket *ws)
+static void app_group_on_drained(struct websocket *ws)
 {
     (void)ws;
     usleep(APP_SLOW_US);
-    atomic_fetch_add(&app_crowd()->drained, 1);
+    atomic_fetch_add(&app_socket_group()->drained, 1);
 }
 
 static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
@@ -416,15 +416,15 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
     *ret = (struct websocket_handler){ .arg = name,
                                        .max_message = 100000,
                                        .max_waiting = (patient ? 64 : 1) * 1024 * 1024,
-                                       .open = crowd ? app_crowd_open : app_open,
-                                       .message = crowd ? app_crowd_message : app_message,
-                                       .drained = app_crowd_drained,
+                                       .open = crowd ? app_group_on_open : app_open,
+                                       .message = crowd ? app_group_on_message : app_message,
+                                       .drained = app_group_on_drained,
                                        .closed = app_closed,
                                        .shutdown = app_shutdown };
     return true;
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static const struct server_app app_calls = {
     .intake = app_intake,
@@ -458,11 +458,11 @@ static inline void app_stop(void)
     loops_stop(app.loops);
 }
 
-/* --- turns ---------------------------------------------------------------------------- */
+/* --- iterations ----------------------------------------------------------------------- */
 
 enum { APP_LOOPS = 2 };
 
-/* Holds the loops, so that all that is sent meanwhile is there when they look again. */
+/* Pauses the loops, so that everything sent meanwhile is ready when they continue. */
 static struct {
     struct post post[APP_LOOPS];
     struct turn_end ends[APP_LOOPS];
@@ -518,8 +518,8 @@ static inline void app_let_go(void)
         sem_post(&app_jam.go[i]);
 }
 
-/* Of all loops, since they were let go. */
-static inline int app_turns(void)
+/* Iterations of all loops since they continued. */
+static inline int app_iterations(void)
 {
     int turns = app_jam.turns;
 
@@ -536,20 +536,20 @@ static inline int app_connect(void)
     return peer_connect(server_port(app.server));
 }
 
-static void app_turn(struct loop *l, void *arg)
+static void app_do_nothing_on_loop(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
 }
 
-/* Lets every loop go round so often: whatever it could read or write by then, it has. */
-static inline void app_turn_loops(int times)
+/* Runs this many iterations on every loop, so that all possible reads and writes are done. */
+static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
         for (unsigned k = 0; k < loops_count(app.loops); k++)
-            loop_call(loops_at(app.loops, k), app_turn, NULL);
+            loop_call(loops_at(app.loops, k), app_do_nothing_on_loop, NULL);
 }
 
-/* Waits for something that another thread does. */
+/* Waits until another thread makes the condition true. */
 #define app_wait_until(condition)                            \
     do {                                                     \
         for (int left = 60000; !(condition) && left; left--) \

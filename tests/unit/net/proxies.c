@@ -1,4 +1,4 @@
-/* proxies.c - who a client is, by the words of proxies. */
+/* proxies.c - tests how the client's address is found in the headers of trusted proxies. */
 #include "unit/unit.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ static struct address address(const char *text)
     return a;
 }
 
-static void lists_of_proxies_are_read(void **state)
+static void trusted_proxy_lists_are_parsed(void **state)
 {
     static const char *const bad[] = { "x",         "10.0.0.0/33", "::/129",     "1.2.3",
                                        "10.0.0.0/", "a,",          "1.1.1.1/8/8" };
@@ -48,7 +48,7 @@ static void lists_of_proxies_are_read(void **state)
     assert_int_equal(trusted("").count, 0);
 }
 
-static void six_is_counted_by_its_64(void **state)
+static void ipv6_addresses_are_counted_by_their_64_bit_prefix(void **state)
 {
     struct address a = address("2001:db8:1:2::1"), b = address("2001:db8:1:2:ffff::9"),
                    c = address("2001:db8:1:3::1"), four = address("192.0.2.1"),
@@ -64,8 +64,7 @@ static void six_is_counted_by_its_64(void **state)
     assert_string_equal(text, "192.0.2.1");
 }
 
-/* As the C library does, whatever the digits. */
-static void four_is_written_as_it_is_read(void **state)
+static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
 {
     char text[ADDRESS_TEXT], usual[ADDRESS_TEXT];
 
@@ -95,7 +94,7 @@ static const struct {
     { "X-Forwarded-For: 192.0.2.7:4711\r\n", "192.0.2.7", false },
     { "X-Forwarded-For: [2001:db8::7]:4711\r\n", "2001:db8::7", false },
     { "X-Forwarded-For: 2001:db8::7\r\n", "2001:db8::7", false },
-    /* What cannot be read ends the walk. */
+    /* An unreadable entry ends the evaluation. */
     { "X-Forwarded-For: unknown\r\n", "10.0.0.1", false },
     { "X-Forwarded-For: \r\n", "10.0.0.1", false },
     { "X-Forwarded-For: ,,,\r\n", "10.0.0.1", false },
@@ -107,11 +106,11 @@ static const struct {
     { "Forwarded: proto=https;by=_x\r\n", "10.0.0.1", true },
     { "Forwarded: for=_hidden\r\n", "10.0.0.1", false },
     { "Forwarded: for=\"a,b\", for=192.0.2.7\r\n", "192.0.2.7", false },
-    /* A quote of the client's own hides nothing that the proxy adds. */
+    /* An unclosed quote of the client does not hide the entries that the proxy added. */
     { "X-Forwarded-For: \"6.6.6.6, 192.0.2.7\r\n", "192.0.2.7", false },
     { "Forwarded: for=\"6.6.6.6, for=192.0.2.7;proto=https\r\n", "192.0.2.7", true },
     { "Forwarded: for=\"a\\, for=\"192.0.2.7:80\"\r\n", "192.0.2.7", false },
-    /* Two that agree, and two of which one is the client's own. */
+    /* Two headers that agree, and two of which one was sent by the client. */
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=192.0.2.7\r\n", "192.0.2.7", false },
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=6.6.6.6\r\n", "10.0.0.1", false },
     { "X-Forwarded-Proto: https\r\n", "10.0.0.1", true },
@@ -120,7 +119,7 @@ static const struct {
     { "X-Forwarded-Proto: gopher\r\n", "10.0.0.1", false },
 };
 
-static void hops_are_walked_from_the_right(void **state)
+static void forwarded_addresses_are_evaluated_from_right_to_left(void **state)
 {
     struct proxies p = trusted("10.0.0.0/8");
 
@@ -142,7 +141,7 @@ static void hops_are_walked_from_the_right(void **state)
 
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 
-static void headers_of_the_proxy_protocol_are_read(void **state)
+static void proxy_protocol_headers_are_parsed(void **state)
 {
     static const char four[] = SIGNATURE "\x21\x11\0\x0c"
                                          "\xc0\0\2\7\x0a\0\0\1\x12\x34\0\x50GET";
@@ -171,11 +170,11 @@ static void headers_of_the_proxy_protocol_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_of_proxies_are_read),
-        cmocka_unit_test(six_is_counted_by_its_64),
-        cmocka_unit_test(four_is_written_as_it_is_read),
-        cmocka_unit_test(hops_are_walked_from_the_right),
-        cmocka_unit_test(headers_of_the_proxy_protocol_are_read),
+        cmocka_unit_test(trusted_proxy_lists_are_parsed),
+        cmocka_unit_test(ipv6_addresses_are_counted_by_their_64_bit_prefix),
+        cmocka_unit_test(ipv4_addresses_are_formatted_like_inet_ntop),
+        cmocka_unit_test(forwarded_addresses_are_evaluated_from_right_to_left),
+        cmocka_unit_test(proxy_protocol_headers_are_parsed),
     };
     hash_init();
     return cmocka_run_group_tests_name("net/proxies", tests, NULL, NULL);

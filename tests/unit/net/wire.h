@@ -1,4 +1,4 @@
-/* wire.h - the other side of a WebSocket, over plain TCP or TLS. */
+/* wire.h - a WebSocket test client over plain TCP or TLS. */
 #ifndef TESTS_UNIT_NET_WIRE_H
 #define TESTS_UNIT_NET_WIRE_H
 
@@ -19,7 +19,7 @@ static inline void wire_send(struct wire *w, const void *p, size_t n)
         peer_send_bytes(w->fd, p, n);
 }
 
-/* Exactly n bytes; false when the connection ends instead. */
+/* Reads exactly n bytes; returns false if the connection ends. */
 static inline bool wire_read(struct wire *w, void *p, size_t n)
 {
     for (char *at = p; n;) {
@@ -44,7 +44,7 @@ static inline void wire_read_head(struct wire *w, char *out, size_t max)
     } while (n < 4 || strcmp(out + n - 4, "\r\n\r\n") != 0);
 }
 
-/* The key and its answer are those of RFC 6455 §1.3. */
+/* The key and the accept value are those of RFC 6455 section 1.3. */
 static inline void wire_handshake(struct wire *w, const char *path)
 {
     char text[512];
@@ -67,7 +67,7 @@ static inline size_t wire_frame(char *out, int opcode, const void *payload, size
     out[at++] = (char)(0x80 | opcode);
     if (n < 126) {
         out[at++] = (char)(0x80 | n);
-    } else { /* the shortest way to say it: others are refused */
+    } else { /* the shortest length encoding: others are refused */
         out[at++] = (char)(0x80 | (n < 65536 ? 126 : 127));
         for (int shift = n < 65536 ? 8 : 56; shift >= 0; shift -= 8)
             out[at++] = (char)((uint64_t)n >> shift);
@@ -135,7 +135,7 @@ static inline void wire_expect_close(struct wire *w, int code)
     assert_int_equal((unsigned char)got[0] << 8 | (unsigned char)got[1], code);
 }
 
-/* Asks for frames that leave at once, and reads them once the sockets are full. */
+/* Requests frames that are sent immediately, and reads them after the sockets are full. */
 static inline void wire_expect_frames(struct wire *w, int count, size_t length)
 {
     char *got = malloc(length + 1);

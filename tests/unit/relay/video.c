@@ -1,4 +1,4 @@
-/* video.c - which layer of a video somebody gets. */
+/* video.c - tests which layer of a video a participant receives. */
 #include "unit/unit.h"
 
 #include "relay/media/packets.h"
@@ -21,7 +21,7 @@ static int chosen(unsigned active, struct video_wants wants)
     .named = { __VA_ARGS__ }, \
     .count = sizeof(struct video_want[]){ __VA_ARGS__ } / sizeof(struct video_want)
 
-static void the_best_that_was_asked_for_is_chosen(void **state)
+static void best_requested_video_layer_is_chosen(void **state)
 {
     (void)state;
     assert_int_equal(chosen(7, (struct video_wants){ .any = 100 }), 2);
@@ -30,13 +30,13 @@ static void the_best_that_was_asked_for_is_chosen(void **state)
     assert_int_equal(chosen(7, (struct video_wants){ .any = 49 }), 0);
     assert_int_equal(chosen(7, (struct video_wants){ .any = 1 }), 0);
     assert_int_equal(chosen(7, (struct video_wants){ .any = 0 }), -1);
-    /* Of those that are sent. */
+    /* Only layers that are sent can be chosen. */
     assert_int_equal(chosen(3, (struct video_wants){ .any = 100 }), 1);
     assert_int_equal(chosen(6, (struct video_wants){ .any = 10 }), 1);
     assert_int_equal(chosen(0, (struct video_wants){ .any = 100 }), -1);
 }
 
-static void what_is_named_counts_before_the_rest(void **state)
+static void wish_for_a_named_stream_overrides_the_general_wish(void **state)
 {
     (void)state;
     assert_int_equal(chosen(7, (struct video_wants){ NAMED({ LARGE, 50 }) }), 1);
@@ -51,7 +51,7 @@ static void what_is_named_counts_before_the_rest(void **state)
     assert_int_equal(chosen(7, (struct video_wants){ NAMED({ OTHER, 100 }) }), -1);
 }
 
-static void a_block_has_its_layers_in_order(void **state)
+static void ssrc_block_contains_its_layers_in_order(void **state)
 {
     (void)state;
     assert_int_equal(video_layer_of(BLOCK, BLOCK), -1);
@@ -64,7 +64,7 @@ static void a_block_has_its_layers_in_order(void **state)
         assert_int_equal(video_layer_of(BLOCK, video_ssrc(BLOCK, i)), i);
 }
 
-static void audio_is_no_usual_type_of_video(void **state)
+static void default_video_payload_types_exclude_audio(void **state)
 {
     struct video_types types = video_types_usual();
 
@@ -77,10 +77,10 @@ static void audio_is_no_usual_type_of_video(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_that_was_asked_for_is_chosen),
-        cmocka_unit_test(what_is_named_counts_before_the_rest),
-        cmocka_unit_test(a_block_has_its_layers_in_order),
-        cmocka_unit_test(audio_is_no_usual_type_of_video),
+        cmocka_unit_test(best_requested_video_layer_is_chosen),
+        cmocka_unit_test(wish_for_a_named_stream_overrides_the_general_wish),
+        cmocka_unit_test(ssrc_block_contains_its_layers_in_order),
+        cmocka_unit_test(default_video_payload_types_exclude_audio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* lanes.c - who asks for many long reads makes nobody else wait for all of them. */
+/* lanes.c - tests the scheduling of long background reads between their owners. */
 #include "unit/unit.h"
 
 #include <semaphore.h>
@@ -12,16 +12,16 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-enum { ASIDES = 2 }; /* threads of a store for long reads */
+enum { ASIDES = 2 }; /* background threads of a store */
 
-/* Reads that run one after the other, and note in which order. */
+/* Reads that run one after the other and record their order. */
 struct in_turn {
     struct test_work one;
     int *count;
-    int place; /* the first to run has 0 */
+    int place; /* index in the order of execution, from 0 */
 };
 
-static enum err note_place(struct work *w, struct tx *tx)
+static enum err record_execution_order(struct work *w, struct tx *tx)
 {
     struct in_turn *t = container_of(w, struct in_turn, one.work);
 
@@ -30,13 +30,13 @@ static enum err note_place(struct work *w, struct tx *tx)
     return OK;
 }
 
-/* One that keeps its thread until it may go. */
+/* A read that blocks its thread until it is released. */
 struct keeper {
     struct test_work one;
     sem_t *entered, *go;
 };
 
-static enum err keep_thread(struct work *w, struct tx *tx)
+static enum err block_thread(struct work *w, struct tx *tx)
 {
     struct keeper *k = container_of(w, struct keeper, one.work);
 
@@ -46,8 +46,8 @@ static enum err keep_thread(struct work *w, struct tx *tx)
     return OK;
 }
 
-static void submit_aside(struct fixture *f, struct test_work *one, struct test_work *ones,
-                         uint64_t owner, enum err (*run)(struct work *w, struct tx *tx))
+static void submit_background_read(struct fixture *f, struct test_work *one, struct test_work *ones,
+                                   uint64_t owner, enum err (*run)(struct work *w, struct tx *tx))
 {
     *one = *ones;
     one->work.mode = STORE_READ;
@@ -57,8 +57,8 @@ static void submit_aside(struct fixture *f, struct test_work *one, struct test_w
     store_submit(f->store, &one->work);
 }
 
-/* Of the threads one is kept to the end, so that the others' order is that of one thread. */
-static void owners_take_turns_and_urgent_ones_come_first(void **state)
+/* One thread stays blocked, so that the others run in the order of one thread. */
+static void background_reads_alternate_between_owners_and_urgent_reads_run_first(void **state)
 {
     enum { GREEDY = 40, MODEST = GREEDY, URGENT, ALL };
     struct fixture *f = *state;
@@ -73,13 +73,14 @@ static void owners_take_turns_and_urgent_ones_come_first(void **state)
     for (int i = 0; i < ASIDES; i++) {
         keepers[i].entered = &entered;
         keepers[i].go = &go;
-        submit_aside(f, &keepers[i].one, &ones[ALL + i], 0, keep_thread);
+        submit_background_read(f, &keepers[i].one, &ones[ALL + i], 0, block_thread);
         wait_for(&entered);
     }
     for (int i = 0; i < ALL; i++) {
         reads[i].count = &count;
         ones[i].work.urgent = i == URGENT;
-        submit_aside(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2, note_place);
+        submit_background_read(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2,
+                               record_execution_order);
     }
     sem_post(&go);
     for (int i = 0; i < ALL + 1; i++)
@@ -100,7 +101,7 @@ static void owners_take_turns_and_urgent_ones_come_first(void **state)
 
 static atomic_bool enough;
 
-/* Takes as long as the test wants it to. */
+/* Runs until the test ends it. */
 static enum err read_on_and_on(struct work *w, struct tx *tx)
 {
     static const char COUNT[] = "with recursive n (i) as (select cast(1 as bigint) union all "
@@ -133,8 +134,7 @@ static bool ends_within_a_minute(sem_t *finished)
     return sem_timedwait(finished, &until) == 0;
 }
 
-/* More than there are threads, each of another owner. */
-static void however_many_take_long_short_ones_are_served(void **state)
+static void short_reads_are_served_despite_many_long_reads(void **state)
 {
     enum { LONG = 5, SHORT = 3 };
     struct fixture *f = *state;
@@ -145,9 +145,9 @@ static void however_many_take_long_short_ones_are_served(void **state)
     struct test_work *ones = test_works_new(LONG, &long_done),
                      *others = test_works_new(SHORT, &short_done);
     for (int i = 0; i < LONG; i++)
-        submit_aside(f, &reads[i], &ones[i], (uint64_t)i + 1, read_on_and_on);
+        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i + 1, read_on_and_on);
     for (int i = 0; i < SHORT; i++) {
-        submit_aside(f, &brief[i], &others[i], LONG + 1, read_little);
+        submit_background_read(f, &brief[i], &others[i], LONG + 1, read_little);
         assert_true(ends_within_a_minute(&short_done));
         assert_int_equal(brief[i].result, OK);
     }
@@ -163,7 +163,7 @@ static void however_many_take_long_short_ones_are_served(void **state)
     sem_destroy(&short_done);
 }
 
-/* A statement that takes long by itself: it is ended by the engine, and nobody hears of that. */
+/* The engine interrupts this long statement, and the caller does not notice. */
 static enum err count_far(struct work *w, struct tx *tx)
 {
     struct test_work *one = container_of(w, struct test_work, work);
@@ -178,7 +178,7 @@ static enum err count_far(struct work *w, struct tx *tx)
     return e;
 }
 
-static void what_is_broken_off_is_read_whole_in_the_end(void **state)
+static void interrupted_reads_are_restarted_and_complete(void **state)
 {
     enum { COUNT = 4 };
     struct fixture *f = *state;
@@ -187,7 +187,7 @@ static void what_is_broken_off_is_read_whole_in_the_end(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_aside(f, &reads[i], &ones[i], 1, count_far);
+        submit_background_read(f, &reads[i], &ones[i], 1, count_far);
     for (int i = 0; i < COUNT; i++)
         wait_for(&finished);
     for (int i = 0; i < COUNT; i++) {
@@ -198,7 +198,7 @@ static void what_is_broken_off_is_read_whole_in_the_end(void **state)
     sem_destroy(&finished);
 }
 
-static void closing_finishes_long_reads_too(void **state)
+static void store_close_completes_long_reads(void **state)
 {
     enum { COUNT = 4 };
     struct fixture *f = *state;
@@ -207,7 +207,7 @@ static void closing_finishes_long_reads_too(void **state)
     struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
-        submit_aside(f, &reads[i], &ones[i], (uint64_t)i, count_far);
+        submit_background_read(f, &reads[i], &ones[i], (uint64_t)i, count_far);
     store_close(f->store);
     for (int i = 0; i < COUNT; i++) {
         wait_for(&finished);
@@ -218,11 +218,11 @@ static void closing_finishes_long_reads_too(void **state)
     sem_destroy(&finished);
 }
 
-/* --- far away -------------------------------------------------------------------------- */
+/* --- slow network ---------------------------------------------------------------------- */
 
 struct far_read {
     struct test_work one;
-    atomic_int times; /* that it was begun */
+    atomic_int times; /* number of times the read was started */
 };
 
 static enum err read_in_ways(struct work *w, struct tx *tx)
@@ -239,8 +239,8 @@ static enum err read_in_ways(struct work *w, struct tx *tx)
     return e;
 }
 
-/* The thread that breaks nothing off is kept, until all are begun that were not broken off. */
-static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, int count)
+/* The thread that interrupts no reads stays blocked until all reads have started. */
+static void run_reads_beside_a_long_read(struct fixture *f, struct far_read *reads, int count)
 {
     struct keeper keeper;
     sem_t entered, go, finished;
@@ -251,10 +251,10 @@ static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, in
     keeper.entered = &entered;
     keeper.go = &go;
     ones[count].work.is_long = true;
-    submit_aside(f, &keeper.one, &ones[count], 0, keep_thread);
+    submit_background_read(f, &keeper.one, &ones[count], 0, block_thread);
     wait_for(&entered);
     for (int i = 0; i < count; i++)
-        submit_aside(f, &reads[i].one, &ones[i], 1, read_in_ways);
+        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_ways);
     for (int i = 0; i < count; i++)
         while (!atomic_load(&reads[i].times))
             usleep(1000);
@@ -273,7 +273,7 @@ static int read_far_away(struct fixture *f)
     struct far_read reads[READS] = { 0 };
     int begun_once = 0;
 
-    read_beside_a_long_one(f, reads, READS);
+    run_reads_beside_a_long_read(f, reads, READS);
     for (int i = 0; i < READS; i++) {
         assert_int_equal(reads[i].one.result, OK);
         begun_once += atomic_load(&reads[i].times) == 1;
@@ -281,9 +281,9 @@ static int read_far_away(struct fixture *f)
     return begun_once;
 }
 
-/* The ways alone take longer than a share. A busy machine may take longer still, but not each
- * time. */
-static void a_read_is_not_broken_off_because_the_database_is_far_away(void **state)
+/* The round trips alone take longer than a read's time share. A busy machine may take even
+ * longer, but not every time. */
+static void read_is_not_interrupted_because_of_network_latency(void **state)
 {
     enum { WAY_MS = 12, TRIES = 20 };
     struct fixture *f = *state;
@@ -306,11 +306,11 @@ static void a_read_is_not_broken_off_because_the_database_is_far_away(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(owners_take_turns_and_urgent_ones_come_first),
-        store_test(however_many_take_long_short_ones_are_served),
-        store_test(what_is_broken_off_is_read_whole_in_the_end),
-        store_test(closing_finishes_long_reads_too),
-        store_test(a_read_is_not_broken_off_because_the_database_is_far_away),
+        store_test(background_reads_alternate_between_owners_and_urgent_reads_run_first),
+        store_test(short_reads_are_served_despite_many_long_reads),
+        store_test(interrupted_reads_are_restarted_and_complete),
+        store_test(store_close_completes_long_reads),
+        store_test(read_is_not_interrupted_because_of_network_latency),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* traffic.c - the newest records are there, whole, however long their texts are. */
+/* traffic.c - tests the ring buffer of recorded requests. */
 #include "unit/unit.h"
 
 #include "traffic/traffic.h"
@@ -15,7 +15,7 @@ static void add_call(struct traffic *t, int status, struct str request)
     traffic_add(t, &r, texts);
 }
 
-static void while_nobody_looks_nothing_is_kept(void **state)
+static void traffic_is_not_recorded_without_a_viewer(void **state)
 {
     struct traffic *t = traffic_new(SIZE, false);
     uint64_t oldest, newest;
@@ -44,7 +44,7 @@ static void while_nobody_looks_nothing_is_kept(void **state)
     traffic_free(t);
 }
 
-static void texts_come_back_as_they_were(void **state)
+static void traffic_record_contains_the_recorded_texts(void **state)
 {
     struct traffic *t = traffic_new(SIZE, true);
     struct traffic_record r;
@@ -61,7 +61,7 @@ static void texts_come_back_as_they_were(void **state)
     traffic_free(t);
 }
 
-static void the_oldest_go_and_the_rest_stays_whole(void **state)
+static void oldest_traffic_records_are_dropped_and_others_stay_intact(void **state)
 {
     static char text[2 * TRAFFIC_LONGEST];
     struct traffic *t = traffic_new(SIZE, true);
@@ -89,7 +89,7 @@ static void the_oldest_go_and_the_rest_stays_whole(void **state)
     traffic_free(t);
 }
 
-static void many_small_ones_are_bounded_in_number(void **state)
+static void number_of_small_traffic_records_is_limited(void **state)
 {
     struct traffic *t = traffic_new(64 * 1024 * 1024, true);
     struct traffic_record r;
@@ -109,10 +109,10 @@ static void many_small_ones_are_bounded_in_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_nobody_looks_nothing_is_kept),
-        cmocka_unit_test(texts_come_back_as_they_were),
-        cmocka_unit_test(the_oldest_go_and_the_rest_stays_whole),
-        cmocka_unit_test(many_small_ones_are_bounded_in_number),
+        cmocka_unit_test(traffic_is_not_recorded_without_a_viewer),
+        cmocka_unit_test(traffic_record_contains_the_recorded_texts),
+        cmocka_unit_test(oldest_traffic_records_are_dropped_and_others_stay_intact),
+        cmocka_unit_test(number_of_small_traffic_records_is_limited),
     };
 
     buf_init(&room, TRAFFIC_TEXTS * TRAFFIC_LONGEST + 1);

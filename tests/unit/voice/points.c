@@ -1,4 +1,4 @@
-/* points.c - points on P-256, what MLS signs, signatures. */
+/* points.c - tests P-256 points, the content that MLS signs, signatures, and stream keys. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "voice/points.h"
 #include "voice/streams/rules.h"
 
-/* The vectors of the facts. */
+/* Test vectors. */
 #define KEY "02365d1e41f1de9f229d28acd545c998f508fe1f4871464a79c4a32e7ae46cab6a"
 #define LONG                                                                             \
     "04365d1e41f1de9f229d28acd545c998f508fe1f4871464a79c4a32e7ae46cab6a2b8bae151f32300b" \
@@ -46,7 +46,7 @@ static struct str content_of(struct str key)
     return STR_CONCAT(arena, STR("00000000-0000-4000-8000-000000000001:"), key);
 }
 
-static void the_signed_bytes_are_those_of_mls(void **state)
+static void signed_content_has_the_mls_encoding(void **state)
 {
     (void)state;
     struct str made = sign_content(arena, "ServiceSelfSignature", content_of(from_hex(KEY)));
@@ -57,7 +57,7 @@ static void the_signed_bytes_are_those_of_mls(void **state)
     assert_memory_equal(made.p + 29, "\x40\x66", 2);
 }
 
-static void lengths_take_one_two_or_four_bytes(void **state)
+static void mls_lengths_take_one_two_or_four_bytes(void **state)
 {
     static const struct {
         size_t n;
@@ -76,7 +76,7 @@ static void lengths_take_one_two_or_four_bytes(void **state)
     }
 }
 
-static void the_vectors_hold(void **state)
+static void known_mls_signatures_are_valid(void **state)
 {
     struct str key = from_hex(KEY), same = from_hex(LONG);
 
@@ -84,13 +84,13 @@ static void the_vectors_hold(void **state)
     assert_true(point_signed(key, from_hex(CONTENT), from_hex(SIGNED)));
     assert_true(point_signed(same, sign_content(arena, "ServiceSelfSignature", content_of(same)),
                              from_hex(LONG_SIGNED)));
-    /* Over the bytes as they were uploaded, not over the point. */
+    /* The signature covers the uploaded bytes, not the point. */
     assert_false(point_signed(same, from_hex(CONTENT), from_hex(LONG_SIGNED)));
     assert_false(point_signed(key, sign_content(arena, "OtherSelfSignature_x", content_of(key)),
                               from_hex(SIGNED)));
 }
 
-static void both_forms_are_one_point(void **state)
+static void compressed_and_uncompressed_keys_are_the_same_point(void **state)
 {
     unsigned char a[POINT_SIZE], b[POINT_SIZE];
 
@@ -100,14 +100,15 @@ static void both_forms_are_one_point(void **state)
     assert_memory_equal(a, from_hex(KEY).p, POINT_SIZE);
 }
 
-static void what_is_no_point_is_refused(void **state)
+static void invalid_curve_points_are_refused(void **state)
 {
     static const char *const bad[] = {
         "",
         "00", /* infinity */
         "02",
         "05365d1e41f1de9f229d28acd545c998f508fe1f4871464a79c4a32e7ae46cab6a",
-        "02ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", /* beyond the field */
+        "02ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", /* larger than the
+                                                                                 field */
         "020000000000000000000000000000000000000000000000000000000000000007", /* x without a y */
         KEY "00",
     };
@@ -117,22 +118,22 @@ static void what_is_no_point_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(point_read(from_hex(bad[i]), point));
-    text[1] = '6'; /* hybrid: the right y in it, and still no */
+    text[1] = '6'; /* hybrid form with the right y: still refused */
     assert_false(point_read(from_hex(text), point));
     text[1] = '4';
-    text[129] = 'd'; /* off the curve */
+    text[129] = 'd'; /* not on the curve */
     assert_false(point_read(from_hex(text), point));
     free(text);
 }
 
-static void signatures_are_strict_der(void **state)
+static void signatures_must_be_strict_der(void **state)
 {
     static const char *const bad[] = {
         "", SIGNED "00",
         /* r || s */
         "4bc235521e5f6160b1a3894896b397aa958397991fc98715d8420786e5ee537e"
         "222f7edef283d4b9d88993be6cf94d15ee88e1ce0ccf1ffd78f500bec34c21c8",
-        /* a zero in front of r that need not be there */
+        /* an unnecessary leading zero of r */
         "30450221004bc235521e5f6160b1a3894896b397aa958397991fc98715d8420786e5ee537e0220222f7edef283"
         "d4b9d88993be6cf94d15ee88e1ce0ccf1ffd78f500bec34c21c8",
         /* a length in two bytes */
@@ -144,7 +145,7 @@ static void signatures_are_strict_der(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(point_signed(from_hex(KEY), from_hex(CONTENT), from_hex(bad[i])));
-    for (size_t i = 0; i < 70; i++) { /* no bit of it may change */
+    for (size_t i = 0; i < 70; i++) { /* a change of any bit invalidates the signature */
         struct str changed = from_hex(SIGNED);
 
         ((char *)(uintptr_t)changed.p)[i] ^= 1;
@@ -152,9 +153,9 @@ static void signatures_are_strict_der(void **state)
     }
 }
 
-/* --- names of streams, which need no program of their own ----------------------------- */
+/* --- stream keys ---------------------------------------------------------------------- */
 
-static void stream_keys_are_read_strictly(void **state)
+static void malformed_stream_keys_are_refused(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -193,13 +194,13 @@ static void stream_keys_are_read_strictly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_signed_bytes_are_those_of_mls),
-        cmocka_unit_test(lengths_take_one_two_or_four_bytes),
-        cmocka_unit_test(the_vectors_hold),
-        cmocka_unit_test(both_forms_are_one_point),
-        cmocka_unit_test(what_is_no_point_is_refused),
-        cmocka_unit_test(signatures_are_strict_der),
-        cmocka_unit_test(stream_keys_are_read_strictly),
+        cmocka_unit_test(signed_content_has_the_mls_encoding),
+        cmocka_unit_test(mls_lengths_take_one_two_or_four_bytes),
+        cmocka_unit_test(known_mls_signatures_are_valid),
+        cmocka_unit_test(compressed_and_uncompressed_keys_are_the_same_point),
+        cmocka_unit_test(invalid_curve_points_are_refused),
+        cmocka_unit_test(signatures_must_be_strict_der),
+        cmocka_unit_test(malformed_stream_keys_are_refused),
     };
 
     arena = arena_new();

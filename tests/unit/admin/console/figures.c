@@ -1,4 +1,4 @@
-/* figures.c - the figures of an hour, minute by minute, and no more than that. */
+/* figures.c - tests of the console's per-minute figures, which cover the last hour. */
 #include "unit/unit.h"
 
 #include "admin/console/figures.h"
@@ -16,7 +16,7 @@ static struct figure_sample sample_at(int64_t minute, uint64_t *counts)
                                    .counts = counts };
 }
 
-static void a_minute_is_what_lies_between_two_samples(void **state)
+static void figures_of_a_minute_are_differences_of_two_samples(void **state)
 {
     struct figures *f = figures_new(GROUPS, KINDS);
     struct figure_minute minutes[FIGURE_MINUTES + 1];
@@ -26,7 +26,7 @@ static void a_minute_is_what_lies_between_two_samples(void **state)
     (void)state;
     assert_int_equal(figures_read(f, &s, minutes), 0);
     figures_add(f, &s);
-    counts[0] = 6; /* what was added is a copy */
+    counts[0] = 6; /* figures_add copies the counts */
     counts[5] = 4;
     s = sample_at(2, counts);
     s.longest_turn_ns = 7;
@@ -50,7 +50,7 @@ static void a_minute_is_what_lies_between_two_samples(void **state)
     figures_free(f);
 }
 
-static void an_hour_is_kept_and_no_more(void **state)
+static void figures_retain_only_the_last_hour(void **state)
 {
     struct figures *f = figures_new(GROUPS, KINDS);
     struct figure_minute minutes[FIGURE_MINUTES + 1];
@@ -74,7 +74,7 @@ static void an_hour_is_kept_and_no_more(void **state)
     figures_free(f);
 }
 
-static void quantiles_are_bounds(void **state)
+static void quantile_returns_the_upper_bound_of_its_bucket(void **state)
 {
     (void)state;
     assert_int_equal(figure_quantile((uint32_t[]){ 0, 0, 0 }, bounds, 2, 0.5), 0);
@@ -87,9 +87,9 @@ static void quantiles_are_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_minute_is_what_lies_between_two_samples),
-        cmocka_unit_test(an_hour_is_kept_and_no_more),
-        cmocka_unit_test(quantiles_are_bounds),
+        cmocka_unit_test(figures_of_a_minute_are_differences_of_two_samples),
+        cmocka_unit_test(figures_retain_only_the_last_hour),
+        cmocka_unit_test(quantile_returns_the_upper_bound_of_its_bucket),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* hide.c - what nobody else may know is not shown, however it is written. */
+/* hide.c - tests that the console replaces secrets in recorded traffic by asterisks. */
 #include "unit/unit.h"
 
 #include "admin/console/hide.h"
@@ -13,7 +13,7 @@ static void hides(const char *text, const char *place, const char *shown)
         fail_msg("%s became %.*s", text, STR_FMT(buf_str(&out)));
 }
 
-static void hides_in_path(const char *target, const char *place, const char *shown)
+static void assert_hidden_in_path(const char *target, const char *place, const char *shown)
 {
     buf_reset(&out);
     hide_target(str_of(target), place, &out);
@@ -21,7 +21,7 @@ static void hides_in_path(const char *target, const char *place, const char *sho
         fail_msg("%s became %.*s", target, STR_FMT(buf_str(&out)));
 }
 
-static void secrets_of_json_are_hidden(void **state)
+static void secrets_in_json_are_replaced_by_asterisks(void **state)
 {
     (void)state;
     hides("{\"a\":1,\"token\":\"abc\",\"b\":\"c\"}", NULL,
@@ -35,7 +35,7 @@ static void secrets_of_json_are_hidden(void **state)
     hides("{\"content\":\"the token: is\"}", NULL, "{\"content\":\"the token: is\"}");
 }
 
-static void what_is_left_of_a_secret_is_hidden_too(void **state)
+static void truncated_secrets_in_json_are_hidden(void **state)
 {
     (void)state;
     hides("{\"token\":\"ab", NULL, "{\"token\":\"***\"");
@@ -45,7 +45,7 @@ static void what_is_left_of_a_secret_is_hidden_too(void **state)
     hides("", NULL, "");
 }
 
-static void codes_are_secrets_where_tokens_are_got_with_them(void **state)
+static void authorization_codes_are_hidden_on_token_routes(void **state)
 {
     (void)state;
     hides("{\"code\":\"abc\"}", "/invites/{invite.code}", "{\"code\":\"abc\"}");
@@ -63,7 +63,7 @@ static void codes_are_secrets_where_tokens_are_got_with_them(void **state)
 
 #define TOKEN_LIKE "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-static void hides_in_problem(const char *problem, const char *shown)
+static void assert_hidden_in_error_message(const char *problem, const char *shown)
 {
     buf_reset(&out);
     hide_problem(str_of(problem), NULL, &out);
@@ -71,7 +71,7 @@ static void hides_in_problem(const char *problem, const char *shown)
         fail_msg("%s became %.*s", problem, STR_FMT(buf_str(&out)));
 }
 
-static void secrets_of_another_kind_are_hidden(void **state)
+static void secrets_that_are_not_json_strings_are_hidden(void **state)
 {
     (void)state;
     hides("{\"password\": 1234, \"a\": 5}", NULL, "{\"password\": \"***\", \"a\": 5}");
@@ -89,18 +89,18 @@ static void secrets_of_another_kind_are_hidden(void **state)
           "{\"message\":\"no\",\"code\":50035}");
 }
 
-static void refusals_do_not_quote_secrets(void **state)
+static void error_messages_do_not_quote_secrets(void **state)
 {
     (void)state;
-    hides_in_problem("password: Could not interpret \"[\"a\"]\" as string.",
-                     "password: Could not interpret \"***\" as string.");
-    hides_in_problem("user_id: Value \"x\" is not snowflake.",
-                     "user_id: Value \"x\" is not snowflake.");
-    hides_in_problem("user_id: Value \"" TOKEN_LIKE "\" is not snowflake.",
-                     "user_id: Value \"***\" is not snowflake.");
-    hides_in_problem("a.token: Value \"cut", "a.token: Value \"***");
-    hides_in_problem("password: Too short.", "password: Too short.");
-    hides_in_problem("", "");
+    assert_hidden_in_error_message("password: Could not interpret \"[\"a\"]\" as string.",
+                                   "password: Could not interpret \"***\" as string.");
+    assert_hidden_in_error_message("user_id: Value \"x\" is not snowflake.",
+                                   "user_id: Value \"x\" is not snowflake.");
+    assert_hidden_in_error_message("user_id: Value \"" TOKEN_LIKE "\" is not snowflake.",
+                                   "user_id: Value \"***\" is not snowflake.");
+    assert_hidden_in_error_message("a.token: Value \"cut", "a.token: Value \"***");
+    assert_hidden_in_error_message("password: Too short.", "password: Too short.");
+    assert_hidden_in_error_message("", "");
     hides("{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
           "{\"password\":{\"_errors\":[{\"code\":\"X\",\"message\":\"Not \\\"***\\\".\"}]}}");
     hides("{\"a\":{\"_errors\":[{\"message\":\"Not \\\"1\\\".\"}]}}", NULL,
@@ -109,24 +109,25 @@ static void refusals_do_not_quote_secrets(void **state)
           "{\"a\":{\"_errors\":[{\"message\":\"Not \\\"***\\\".\"}]}}");
 }
 
-static void tokens_in_paths_are_hidden(void **state)
+static void tokens_in_request_paths_are_hidden(void **state)
 {
     (void)state;
-    hides_in_path("/api/v10/webhooks/1/abc?wait=true", "/webhooks/{webhook.id}/{webhook.token}",
-                  "/api/v10/webhooks/1/***?wait=true");
-    hides_in_path("/api/webhooks/1/abc/messages/2",
-                  "/webhooks/{webhook.id}/{webhook.token}/messages/{webhook.message.id}",
-                  "/api/webhooks/1/***/messages/2");
-    hides_in_path("/api/v10/channels/1/messages", "/channels/{channel.id}/messages",
-                  "/api/v10/channels/1/messages");
-    hides_in_path("/x?token=abc&limit=1", NULL, "/x?token=***&limit=1");
-    hides_in_path(
+    assert_hidden_in_path("/api/v10/webhooks/1/abc?wait=true",
+                          "/webhooks/{webhook.id}/{webhook.token}",
+                          "/api/v10/webhooks/1/***?wait=true");
+    assert_hidden_in_path("/api/webhooks/1/abc/messages/2",
+                          "/webhooks/{webhook.id}/{webhook.token}/messages/{webhook.message.id}",
+                          "/api/webhooks/1/***/messages/2");
+    assert_hidden_in_path("/api/v10/channels/1/messages", "/channels/{channel.id}/messages",
+                          "/api/v10/channels/1/messages");
+    assert_hidden_in_path("/x?token=abc&limit=1", NULL, "/x?token=***&limit=1");
+    assert_hidden_in_path(
         "/webhooks/1/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL,
         "/webhooks/1/***");
-    hides_in_path("/", NULL, "/");
+    assert_hidden_in_path("/", NULL, "/");
 }
 
-static void hides_in_headers(const char *lines, const char *place, const char *shown)
+static void assert_hidden_in_headers(const char *lines, const char *place, const char *shown)
 {
     buf_reset(&out);
     hide_headers(str_of(lines), place, &out);
@@ -134,38 +135,41 @@ static void hides_in_headers(const char *lines, const char *place, const char *s
         fail_msg("%s became %.*s", lines, STR_FMT(buf_str(&out)));
 }
 
-static void secrets_of_headers_are_hidden(void **state)
+static void secrets_in_http_headers_are_hidden(void **state)
 {
     (void)state;
-    hides_in_headers("Host: a\r\nAuthorization: Bot abc\r\nAccept:*/*", NULL,
-                     "Host: a\nAuthorization: Bot ***\nAccept: */*\n");
-    hides_in_headers("authorization:bearer abc", NULL, "authorization: Bearer ***\n");
-    hides_in_headers("AUTHORIZATION: abc", NULL, "AUTHORIZATION: ***\n");
-    hides_in_headers("Authorization: Bot", NULL, "Authorization: ***\n");
-    hides_in_headers("Authorization: abc def", NULL, "Authorization: ***\n");
-    hides_in_headers("Proxy-Authorization: Basic abc", NULL, "Proxy-Authorization: Basic ***\n");
-    hides_in_headers("Cookie: a=b; c=d\r\nX-Api-Key: abc\r\nX-Auth-Token: abc\r\n", NULL,
-                     "Cookie: ***\nX-Api-Key: ***\nX-Auth-Token: ***\n");
-    hides_in_headers("Location: https://a/b?code=c&x=y", "/oauth2/authorize",
-                     "Location: https://a/b?code=***&x=y\n");
-    hides_in_headers("Referer: https://a/b?token=c", NULL, "Referer: https://a/b?token=***\n");
-    hides_in_headers("Location: https://a/b#access_token=c", NULL, "Location: https://a/b#***\n");
-    hides_in_headers("X-Original-Uri: /a?token=c\r\nX-Iap-Jwt-Assertion: abc", NULL,
-                     "X-Original-Uri: /a?token=***\nX-Iap-Jwt-Assertion: ***\n");
-    hides_in_headers("X: \xff\r\nAuthorizat", NULL, "X: \xef\xbf\xbd\n");
-    hides_in_headers("", NULL, "");
+    assert_hidden_in_headers("Host: a\r\nAuthorization: Bot abc\r\nAccept:*/*", NULL,
+                             "Host: a\nAuthorization: Bot ***\nAccept: */*\n");
+    assert_hidden_in_headers("authorization:bearer abc", NULL, "authorization: Bearer ***\n");
+    assert_hidden_in_headers("AUTHORIZATION: abc", NULL, "AUTHORIZATION: ***\n");
+    assert_hidden_in_headers("Authorization: Bot", NULL, "Authorization: ***\n");
+    assert_hidden_in_headers("Authorization: abc def", NULL, "Authorization: ***\n");
+    assert_hidden_in_headers("Proxy-Authorization: Basic abc", NULL,
+                             "Proxy-Authorization: Basic ***\n");
+    assert_hidden_in_headers("Cookie: a=b; c=d\r\nX-Api-Key: abc\r\nX-Auth-Token: abc\r\n", NULL,
+                             "Cookie: ***\nX-Api-Key: ***\nX-Auth-Token: ***\n");
+    assert_hidden_in_headers("Location: https://a/b?code=c&x=y", "/oauth2/authorize",
+                             "Location: https://a/b?code=***&x=y\n");
+    assert_hidden_in_headers("Referer: https://a/b?token=c", NULL,
+                             "Referer: https://a/b?token=***\n");
+    assert_hidden_in_headers("Location: https://a/b#access_token=c", NULL,
+                             "Location: https://a/b#***\n");
+    assert_hidden_in_headers("X-Original-Uri: /a?token=c\r\nX-Iap-Jwt-Assertion: abc", NULL,
+                             "X-Original-Uri: /a?token=***\nX-Iap-Jwt-Assertion: ***\n");
+    assert_hidden_in_headers("X: \xff\r\nAuthorizat", NULL, "X: \xef\xbf\xbd\n");
+    assert_hidden_in_headers("", NULL, "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secrets_of_json_are_hidden),
-        cmocka_unit_test(what_is_left_of_a_secret_is_hidden_too),
-        cmocka_unit_test(codes_are_secrets_where_tokens_are_got_with_them),
-        cmocka_unit_test(tokens_in_paths_are_hidden),
-        cmocka_unit_test(secrets_of_another_kind_are_hidden),
-        cmocka_unit_test(refusals_do_not_quote_secrets),
-        cmocka_unit_test(secrets_of_headers_are_hidden),
+        cmocka_unit_test(secrets_in_json_are_replaced_by_asterisks),
+        cmocka_unit_test(truncated_secrets_in_json_are_hidden),
+        cmocka_unit_test(authorization_codes_are_hidden_on_token_routes),
+        cmocka_unit_test(tokens_in_request_paths_are_hidden),
+        cmocka_unit_test(secrets_that_are_not_json_strings_are_hidden),
+        cmocka_unit_test(error_messages_do_not_quote_secrets),
+        cmocka_unit_test(secrets_in_http_headers_are_hidden),
     };
 
     buf_init(&out, 1 << 20);

@@ -1,4 +1,5 @@
-/* limits.c - counters, their windows, and what is said about them. */
+/* limits.c - tests the rate limit counters, their windows, and the headers and bodies that
+ * report them. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -21,7 +22,7 @@ static int set_up(void **state)
     struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
 
     (void)state;
-    clock_stop(); /* only the tests make time pass */
+    clock_stop(); /* time advances only through clock_advance */
     limits = limits_new(&options);
     return 0;
 }
@@ -39,7 +40,7 @@ static bool allowed(uint64_t who, const struct limit *limit, uint64_t major)
     return limits_count(limits, who, false, limit, major).allowed;
 }
 
-static void exactly_so_many_are_allowed(void **state)
+static void rate_limit_allows_exactly_its_count_per_window(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
@@ -56,21 +57,21 @@ static void exactly_so_many_are_allowed(void **state)
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
 }
 
-static void what_is_returned_does_not_count(void **state)
+static void returned_requests_do_not_count_towards_the_rate_limit(void **state)
 {
     (void)state;
-    limits_return(limits, 1, false, &three, 0); /* there is nothing to return */
+    limits_return(limits, 1, false, &three, 0); /* no request was counted yet */
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
     limits_return(limits, 1, false, &three, 0);
-    limits_return(limits, 1, true, &three, 0);  /* somebody else's */
+    limits_return(limits, 1, true, &three, 0);  /* another caller */
     limits_return(limits, 1, false, &other, 0); /* another limit */
     assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
 }
 
-static void a_window_ends_when_it_ends(void **state)
+static void rate_limit_resets_at_the_end_of_its_window(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -83,7 +84,7 @@ static void a_window_ends_when_it_ends(void **state)
     assert_int_equal(v.remaining, 2);
 }
 
-static void callers_limits_and_majors_are_counted_apart(void **state)
+static void each_caller_limit_and_major_parameter_has_its_own_counter(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -92,11 +93,11 @@ static void callers_limits_and_majors_are_counted_apart(void **state)
     assert_true(allowed(2, &three, 0));
     assert_true(allowed(1, &other, 0));
     assert_true(allowed(1, &three, 7));
-    /* An address whose hash is an account's number is still an address. */
+    /* The hash of an IP address never shares a counter with an account of the same number. */
     assert_true(limits_count(limits, 1, true, &three, 0).allowed);
 }
 
-static void a_shared_limit_has_no_caller(void **state)
+static void shared_rate_limit_counts_all_callers_together(void **state)
 {
     (void)state;
     assert_true(allowed(1, &shared, 3));
@@ -111,11 +112,11 @@ static void pass_on(void *arg, struct str message)
     assert_true(limits_hear(arg, message) > 0);
 }
 
-static void what_is_counted_at_one_server_counts_at_the_other(void **state)
+static void rate_limit_counts_are_shared_between_nodes(void **state)
 {
     struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
     struct limits *there = limits_new(&options);
-    /* The same rows at another address, as another process has them. */
+    /* A copy of the limit at another memory address, as in another process. */
     const struct limit three_there = { .name = "three", .count = 3, .window_s = 10 };
 
     (void)state;
@@ -125,33 +126,33 @@ static void what_is_counted_at_one_server_counts_at_the_other(void **state)
     clock_advance(1000);
     assert_true(limits_count(there, 1, false, &three_there, 7).allowed);
     limits_tell(limits, pass_on, there);
-    limits_tell(limits, pass_on, there); /* nothing is told twice */
+    limits_tell(limits, pass_on, there); /* counts are published only once */
     struct verdict v = limits_count(there, 1, false, &three_there, 7);
     assert_true(!v.allowed && v.remaining == 0);
     assert_true(limits_count(there, 1, false, &three_there, 8).allowed);
     limits_tell(there, pass_on, limits);
     assert_false(allowed(1, &three, 7));
-    /* The window is one for both. */
+    /* Both nodes use the same window. */
     clock_advance(10 * 1000000 - 1000);
     assert_true(limits_count(there, 1, false, &three_there, 7).allowed);
     assert_true(allowed(1, &three, 7));
     limits_free(there);
 }
 
-static void pass_nothing(void *arg, struct str message)
+static void fail_on_publish(void *arg, struct str message)
 {
     (void)arg, (void)message;
     fail();
 }
 
-static void what_is_far_from_its_limit_is_not_told(void **state)
+static void counters_far_from_their_limit_are_not_published(void **state)
 {
     static const struct limit many = { .name = "many", .count = 8, .window_s = 10 };
 
     (void)state;
     limits_share(limits);
     assert_true(allowed(1, &many, 0));
-    limits_tell(limits, pass_nothing, NULL);
+    limits_tell(limits, fail_on_publish, NULL);
 }
 
 static unsigned servers_apart;
@@ -162,8 +163,8 @@ static unsigned count_apart(void *arg)
     return servers_apart;
 }
 
-/* Two servers, of which each is told at once what the other counts. */
-static void what_is_strict_is_told_with_each_call(void **state)
+/* Each of two nodes receives the other's count immediately. */
+static void strict_rate_limit_is_published_with_every_request(void **state)
 {
     static const struct limit strict = {
         .name = "strict", .count = 8, .window_s = 10, .strict = true
@@ -181,11 +182,11 @@ static void what_is_strict_is_told_with_each_call(void **state)
     for (int i = 0; i < 20; i++)
         let_through += limits_count(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
-    limits_tell(limits, pass_nothing, NULL); /* nothing is told twice */
+    limits_tell(limits, fail_on_publish, NULL); /* counts are published only once */
     limits_free(there);
 }
 
-static void servers_that_do_not_hear_each_other_share_what_is_strict(void **state)
+static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
 {
     static const struct limit strict = {
         .name = "strict", .count = 8, .window_s = 10, .strict = true
@@ -198,15 +199,15 @@ static void servers_that_do_not_hear_each_other_share_what_is_strict(void **stat
     limits_set_others(limits, &(struct limits_others){ NULL, count_apart, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
-    assert_int_equal(let_through, 2); /* three times that is not more than eight */
+    assert_int_equal(let_through, 2); /* three nodes with two requests each stay within eight */
     for (int i = 0; i < 8; i++)
         assert_true(allowed(1, &plain, 0));
     servers_apart = 9;
-    assert_true(allowed(2, &strict, 0)); /* nobody is shut out */
+    assert_true(allowed(2, &strict, 0)); /* each node allows at least one request */
     assert_false(allowed(2, &strict, 0));
 }
 
-static void the_global_limit_is_another_for_addresses(void **state)
+static void global_rate_limit_differs_for_accounts_and_ip_addresses(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -220,7 +221,7 @@ static void the_global_limit_is_another_for_addresses(void **state)
     assert_true(limits_count_global(limits, 1, false).allowed);
 }
 
-static void percent_leaves_at_least_one(void **state)
+static void rate_limit_percentage_leaves_at_least_one_request(void **state)
 {
     (void)state;
     struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 5, .percent = 10 };
@@ -235,8 +236,8 @@ static void percent_leaves_at_least_one(void **state)
     limits_free(tenfold);
 }
 
-/* Counters of callers who are gone are given back; those that count are not. */
-static void many_callers_do_not_disturb_each_other(void **state)
+/* Expired counters are freed; active counters are not. */
+static void counters_stay_correct_with_many_callers(void **state)
 {
     (void)state;
     for (uint64_t who = 1; who <= 100000; who++)
@@ -261,7 +262,7 @@ static void *take_many(void *arg)
     return NULL;
 }
 
-static void threads_together_get_no_more(void **state)
+static void concurrent_threads_do_not_exceed_the_rate_limit(void **state)
 {
     (void)state;
     static const struct limit many = { .name = "many", .count = 1234, .window_s = 60 };
@@ -275,7 +276,7 @@ static void threads_together_get_no_more(void **state)
     assert_int_equal(taken, 1234);
 }
 
-/* --- words ---------------------------------------------------------------------------- */
+/* --- headers and bodies --------------------------------------------------------------- */
 
 static const char *headers(struct verdict v, const struct limit *limit)
 {
@@ -303,7 +304,7 @@ static const char *body(struct verdict v, enum err e)
     return text;
 }
 
-static void headers_have_their_forms(void **state)
+static void rate_limit_headers_have_the_documented_format(void **state)
 {
     (void)state;
     struct verdict v = { .allowed = true,
@@ -338,7 +339,7 @@ static void headers_have_their_forms(void **state)
     assert_non_null(strstr(headers(v, &three), "Retry-After: 2\r\n"));
 }
 
-static void buckets_of_other_limits_have_other_names(void **state)
+static void bucket_hash_depends_only_on_the_name_of_the_limit(void **state)
 {
     (void)state;
     static const struct limit again = { .name = "three", .count = 9, .window_s = 9 };
@@ -351,7 +352,7 @@ static void buckets_of_other_limits_have_other_names(void **state)
     assert_string_equal(one, two);
 }
 
-static void bodies_have_their_forms(void **state)
+static void rate_limit_error_bodies_have_the_documented_format(void **state)
 {
     (void)state;
     struct verdict v = { .reset_after_ms = 1250 };
@@ -366,8 +367,8 @@ static void bodies_have_their_forms(void **state)
     assert_non_null(strstr(body(v, ERR_RATE_LIMITED), "\"The resource is being rate limited.\""));
 }
 
-/* Whoever was active would otherwise be refused until the clock is back where it was. */
-static void a_step_of_the_clock_changes_no_window(void **state)
+/* Windows use the monotonic clock: a wall clock that is set back does not extend a refusal. */
+static void wall_clock_step_does_not_change_rate_limit_windows(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -389,23 +390,23 @@ static void a_step_of_the_clock_changes_no_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(exactly_so_many_are_allowed),
-        TEST(what_is_returned_does_not_count),
-        TEST(a_window_ends_when_it_ends),
-        TEST(a_step_of_the_clock_changes_no_window),
-        TEST(callers_limits_and_majors_are_counted_apart),
-        TEST(a_shared_limit_has_no_caller),
-        TEST(what_is_counted_at_one_server_counts_at_the_other),
-        TEST(what_is_far_from_its_limit_is_not_told),
-        TEST(what_is_strict_is_told_with_each_call),
-        TEST(servers_that_do_not_hear_each_other_share_what_is_strict),
-        TEST(the_global_limit_is_another_for_addresses),
-        TEST(percent_leaves_at_least_one),
-        TEST(many_callers_do_not_disturb_each_other),
-        TEST(threads_together_get_no_more),
-        TEST(headers_have_their_forms),
-        TEST(buckets_of_other_limits_have_other_names),
-        TEST(bodies_have_their_forms),
+        TEST(rate_limit_allows_exactly_its_count_per_window),
+        TEST(returned_requests_do_not_count_towards_the_rate_limit),
+        TEST(rate_limit_resets_at_the_end_of_its_window),
+        TEST(wall_clock_step_does_not_change_rate_limit_windows),
+        TEST(each_caller_limit_and_major_parameter_has_its_own_counter),
+        TEST(shared_rate_limit_counts_all_callers_together),
+        TEST(rate_limit_counts_are_shared_between_nodes),
+        TEST(counters_far_from_their_limit_are_not_published),
+        TEST(strict_rate_limit_is_published_with_every_request),
+        TEST(strict_rate_limit_is_divided_among_disconnected_nodes),
+        TEST(global_rate_limit_differs_for_accounts_and_ip_addresses),
+        TEST(rate_limit_percentage_leaves_at_least_one_request),
+        TEST(counters_stay_correct_with_many_callers),
+        TEST(concurrent_threads_do_not_exceed_the_rate_limit),
+        TEST(rate_limit_headers_have_the_documented_format),
+        TEST(bucket_hash_depends_only_on_the_name_of_the_limit),
+        TEST(rate_limit_error_bodies_have_the_documented_format),
     };
     hash_init();
     return cmocka_run_group_tests_name("api/limits", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* bundle_format.c - tests of src/commands/index/bundle_format.c */
+/* bundle_format.c - tests the binary format of command bundles. */
 #include "commands/index/bundle.h"
 #include "unit/unit.h"
 
@@ -8,7 +8,7 @@ static const struct bundle_entry two[] = {
 };
 #define TEXTS "{},{\"a\":1}"
 
-static void entries_come_back_as_they_were(void **state)
+static void bundle_decodes_to_the_encoded_entries(void **state)
 {
     struct arena *arena = arena_new();
     struct str bytes = bundle_encode(arena, two, 2);
@@ -27,13 +27,13 @@ static void entries_come_back_as_they_were(void **state)
         assert_int_equal(k[i].size, two[i].size);
         assert_memory_equal(&k[i].type, &two[i].type, 4);
     }
-    assert_true(bundle_decode(arena, bytes, STR(""), &k, &count)); /* texts elsewhere */
-    /* The bytes are the same on every machine. */
+    assert_true(bundle_decode(arena, bytes, STR(""), &k, &count)); /* texts are stored elsewhere */
+    /* The encoding does not depend on the byte order of the machine. */
     assert_memory_equal(bytes.p, "GCB\1\2\0\0\0\1\0\0\0\0\0\0\0\2", 17);
     arena_free(arena);
 }
 
-static void every_byte_that_is_missing_is_noticed(void **state)
+static void truncated_bundle_is_refused(void **state)
 {
     struct arena *arena = arena_new();
     struct str bytes = bundle_encode(arena, two, 2), texts = STR(TEXTS);
@@ -51,7 +51,7 @@ static void every_byte_that_is_missing_is_noticed(void **state)
     arena_free(arena);
 }
 
-static void lengths_that_lie_are_noticed(void **state)
+static void bundle_with_wrong_entry_lengths_is_refused(void **state)
 {
     struct arena *arena = arena_new();
     const struct bundle_entry *k;
@@ -67,7 +67,7 @@ static void lengths_that_lie_are_noticed(void **state)
     arena_free(arena);
 }
 
-static void another_version_is_not_read(void **state)
+static void bundle_of_another_version_is_refused(void **state)
 {
     struct arena *arena = arena_new();
     struct str bytes = bundle_encode(arena, two, 2);
@@ -84,10 +84,10 @@ static void another_version_is_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_come_back_as_they_were),
-        cmocka_unit_test(every_byte_that_is_missing_is_noticed),
-        cmocka_unit_test(lengths_that_lie_are_noticed),
-        cmocka_unit_test(another_version_is_not_read),
+        cmocka_unit_test(bundle_decodes_to_the_encoded_entries),
+        cmocka_unit_test(truncated_bundle_is_refused),
+        cmocka_unit_test(bundle_with_wrong_entry_lengths_is_refused),
+        cmocka_unit_test(bundle_of_another_version_is_refused),
     };
     return cmocka_run_group_tests_name("commands/bundle_format", tests, NULL, NULL);
 }

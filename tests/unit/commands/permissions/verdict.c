@@ -1,5 +1,5 @@
-/* verdict.c - who may use a command: the order of rows, and a second, slower
- * implementation that follows the interface's list step by step. */
+/* verdict.c - tests the command permission check, also against a slow reference implementation
+ * of the documented rules. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ enum {
     IN_PRIVATE = 1 << CONTEXT_PRIVATE_CHANNEL,
 };
 
-/* A member in a text channel, with nothing said about the command. */
+/* A member in a text channel, without permission rows for the command. */
 static struct command_question somebody(void)
 {
     return (struct command_question){
@@ -64,7 +64,7 @@ static struct command_question somebody(void)
     };
 }
 
-static void a_command_needs_the_channel_to_be_open_to_its_user(void **state)
+static void command_requires_view_and_send_permissions_in_the_channel(void **state)
 {
     static const uint64_t needed[] = { PERMISSION(VIEW_CHANNEL),
                                        PERMISSION(USE_APPLICATION_COMMANDS),
@@ -93,7 +93,7 @@ static void a_command_needs_the_channel_to_be_open_to_its_user(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void age_comes_before_everything(void **state)
+static void age_restriction_is_checked_first(void **state)
 {
     struct command_question q = somebody();
 
@@ -107,7 +107,7 @@ static void age_comes_before_everything(void **state)
     assert_int_equal(command_judge(&q), COMMAND_NOT_OF_AGE);
 }
 
-static void outside_guilds_there_are_no_rows(void **state)
+static void command_permissions_do_not_apply_outside_guilds(void **state)
 {
     struct command_question q = somebody();
 
@@ -117,7 +117,7 @@ static void outside_guilds_there_are_no_rows(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void a_command_comes_where_its_context_and_an_install_meet(void **state)
+static void command_requires_a_matching_context_and_installation(void **state)
 {
     (void)state;
     for (unsigned contexts = 0; contexts < 8; contexts++) {
@@ -140,7 +140,7 @@ static void a_command_comes_where_its_context_and_an_install_meet(void **state)
     }
 }
 
-static void a_group_lends_its_apps_to_everybody_in_it(void **state)
+static void group_dm_members_may_use_user_installed_apps_of_others(void **state)
 {
     struct command_question q = { .contexts = IN_PRIVATE,
                                   .integration_types = ON_ACCOUNT,
@@ -153,11 +153,11 @@ static void a_group_lends_its_apps_to_everybody_in_it(void **state)
     assert_int_equal(command_ways(&q), ON_GUILD);
     q.installed = ON_ACCOUNT;
     assert_int_equal(command_ways(&q), ON_GUILD | ON_ACCOUNT);
-    q.integration_types = ON_GUILD; /* those never come to private channels */
+    q.integration_types = ON_GUILD; /* guild-installed commands never apply to private channels */
     assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
 }
 
-static void entry_points_need_something_to_enter(void **state)
+static void entry_point_command_requires_a_launchable_activity(void **state)
 {
     struct command_question q = somebody();
 
@@ -168,7 +168,7 @@ static void entry_points_need_something_to_enter(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void an_own_install_need_not_send_but_obeys_the_rows(void **state)
+static void user_installed_command_needs_no_send_permission_but_obeys_command_rules(void **state)
 {
     struct command_question q = somebody();
 
@@ -189,7 +189,7 @@ static void an_own_install_need_not_send_but_obeys_the_rows(void **state)
     assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
 }
 
-static void channels_are_asked_first(void **state)
+static void channel_permission_is_checked_before_users_and_roles(void **state)
 {
     struct command_question q = somebody();
 
@@ -209,14 +209,14 @@ static void channels_are_asked_first(void **state)
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void a_person_goes_before_its_roles_and_these_before_everyone(void **state)
+static void user_permission_overrides_roles_which_override_everyone(void **state)
 {
     struct command_question q = somebody();
 
     (void)state;
     q.of_command = ROWS(ROLE(GUILD, false), ROLE(RED, true));
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
-    q.of_command = ROWS(ROLE(RED, false), ROLE(BLUE, true)); /* one is enough */
+    q.of_command = ROWS(ROLE(RED, false), ROLE(BLUE, true)); /* one allowing role is enough */
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
     q.of_command = ROWS(ROLE(RED, false), ROLE(GUILD, true));
     assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
@@ -226,12 +226,12 @@ static void a_person_goes_before_its_roles_and_these_before_everyone(void **stat
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
     q.of_command = ROWS(ROLE(GUILD, false));
     assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
-    /* Ids of one kind say nothing about another. */
+    /* A permission row applies only to objects of its own type, even if the ids are equal. */
     q.of_command = ROWS(ROLE(ME, false), USER(RED, false), CHANNEL(ME, false), USER(HERE, false));
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-static void only_rows_of_the_command_lift_its_default(void **state)
+static void only_permissions_of_the_command_override_its_default(void **state)
 {
     struct command_question q = somebody();
 
@@ -242,27 +242,28 @@ static void only_rows_of_the_command_lift_its_default(void **state)
     assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
     q.of_command = ROWS(ROLE(GUILD, true));
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
-    q.of_application = ROWS(USER(ME, false)); /* and beat the application's */
+    q.of_application = ROWS(USER(ME, false)); /* the command's row overrides the application's */
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
     q.of_command = (struct list){ 0 };
     assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
     q.of_application = (struct list){ 0 };
     q.rights |= PERMISSION(BAN_MEMBERS);
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
-    q.default_member_permissions.value |= PERMISSION(KICK_MEMBERS); /* all of them */
+    q.default_member_permissions.value |=
+        PERMISSION(KICK_MEMBERS); /* all permissions are required */
     assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
-    q.default_member_permissions.value = 0; /* nobody, which is not null */
+    q.default_member_permissions.value = 0; /* 0 means nobody, unlike null */
     assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
     q.default_member_permissions.given = GIVEN_NULL;
     assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
 }
 
-/* --- the list of the interface, step by step ------------------------------------------ */
+/* --- reference implementation of the documented rules --------------------------------- */
 
 enum { SILENT = -1 };
 
-/* What the rows of a layer say about one thing, or SILENT. */
-static int says(const struct list *layer, int64_t type, snowflake id)
+/* Returns what the rows of a layer say about one object, or SILENT. */
+static int find_permission_row(const struct list *layer, int64_t type, snowflake id)
 {
     int answer = SILENT;
 
@@ -275,12 +276,12 @@ static int says(const struct list *layer, int64_t type, snowflake id)
     return answer;
 }
 
-static int says_of_roles(const struct command_question *q, const struct list *layer)
+static int combine_role_rows(const struct command_question *q, const struct list *layer)
 {
     int yes = 0, no = 0;
 
     for (size_t i = 0; i < q->role_count; i++) {
-        int answer = says(layer, COMMAND_PERMISSION_ROLE, q->roles[i]);
+        int answer = find_permission_row(layer, COMMAND_PERMISSION_ROLE, q->roles[i]);
 
         yes += answer == 1;
         no += answer == 0;
@@ -311,22 +312,22 @@ static enum command_verdict slow_judge(const struct command_question *q)
           (q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES))))
         return COMMAND_NO_ACCESS;
 
-    c[0] = says(k, 3, q->channel_id);
-    c[1] = says(k, 3, q->guild_id - 1);
-    c[2] = says(a, 3, q->channel_id);
-    c[3] = says(a, 3, q->guild_id - 1);
+    c[0] = find_permission_row(k, 3, q->channel_id);
+    c[1] = find_permission_row(k, 3, q->guild_id - 1);
+    c[2] = find_permission_row(a, 3, q->channel_id);
+    c[3] = find_permission_row(a, 3, q->guild_id - 1);
     for (int i = 0; i < 4; i++) {
         if (c[i] == 0)
             return COMMAND_CHANNEL_DENIED;
         if (c[i] == 1)
             break;
     }
-    u[0] = says(k, 2, q->user_id);
-    u[1] = says_of_roles(q, k);
-    u[2] = says(k, 1, q->guild_id);
-    u[3] = says(a, 2, q->user_id);
-    u[4] = says_of_roles(q, a);
-    u[5] = says(a, 1, q->guild_id);
+    u[0] = find_permission_row(k, 2, q->user_id);
+    u[1] = combine_role_rows(q, k);
+    u[2] = find_permission_row(k, 1, q->guild_id);
+    u[3] = find_permission_row(a, 2, q->user_id);
+    u[4] = combine_role_rows(q, a);
+    u[5] = find_permission_row(a, 1, q->guild_id);
     for (int i = 0; i < 6; i++) {
         if (u[i] == 0)
             return COMMAND_USER_DENIED;
@@ -353,7 +354,7 @@ static unsigned chance(unsigned below)
     return (unsigned)(state_of_chance >> 33) % below;
 }
 
-/* Rows about the few ids that matter, and some that do not; each (id, type) once. */
+/* Random permission rows for relevant and irrelevant ids; each (id, type) occurs once. */
 static struct list random_rows(struct command_permission *rows)
 {
     static const snowflake ids[] = { GUILD, ALL, ME, OTHER, HERE, THERE, RED, BLUE, 23 };
@@ -371,7 +372,7 @@ static struct list random_rows(struct command_permission *rows)
     return (struct list){ rows, count };
 }
 
-static void the_verdict_is_the_same_step_by_step(void **state)
+static void command_permission_check_matches_the_reference_implementation(void **state)
 {
     struct command_permission of_command[6], of_application[6];
     unsigned seen[COMMAND_DEFAULT_DENIED + 1] = { 0 };
@@ -409,17 +410,17 @@ static void the_verdict_is_the_same_step_by_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_needs_the_channel_to_be_open_to_its_user),
-        cmocka_unit_test(age_comes_before_everything),
-        cmocka_unit_test(outside_guilds_there_are_no_rows),
-        cmocka_unit_test(a_command_comes_where_its_context_and_an_install_meet),
-        cmocka_unit_test(a_group_lends_its_apps_to_everybody_in_it),
-        cmocka_unit_test(entry_points_need_something_to_enter),
-        cmocka_unit_test(an_own_install_need_not_send_but_obeys_the_rows),
-        cmocka_unit_test(channels_are_asked_first),
-        cmocka_unit_test(a_person_goes_before_its_roles_and_these_before_everyone),
-        cmocka_unit_test(only_rows_of_the_command_lift_its_default),
-        cmocka_unit_test(the_verdict_is_the_same_step_by_step),
+        cmocka_unit_test(command_requires_view_and_send_permissions_in_the_channel),
+        cmocka_unit_test(age_restriction_is_checked_first),
+        cmocka_unit_test(command_permissions_do_not_apply_outside_guilds),
+        cmocka_unit_test(command_requires_a_matching_context_and_installation),
+        cmocka_unit_test(group_dm_members_may_use_user_installed_apps_of_others),
+        cmocka_unit_test(entry_point_command_requires_a_launchable_activity),
+        cmocka_unit_test(user_installed_command_needs_no_send_permission_but_obeys_command_rules),
+        cmocka_unit_test(channel_permission_is_checked_before_users_and_roles),
+        cmocka_unit_test(user_permission_overrides_roles_which_override_everyone),
+        cmocka_unit_test(only_permissions_of_the_command_override_its_default),
+        cmocka_unit_test(command_permission_check_matches_the_reference_implementation),
     };
     return cmocka_run_group_tests_name("commands/verdict", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* bus.c - what a commit announces comes to every loop at once, in order. */
+/* bus.c - tests that the events of a commit reach every event loop in order. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -69,8 +69,8 @@ static size_t posts_of(struct loop *l)
     return count;
 }
 
-/* While a loop does something else, what comes for it stands in its list. */
-static void a_commit_is_one_message_to_a_loop_whatever_it_announces(void **state)
+/* While a loop is busy, messages for it wait in its list. */
+static void commit_posts_one_message_per_loop_however_many_events_it_has(void **state)
 {
     (void)state;
     sem_init(&world.reached, 0, 0);
@@ -96,8 +96,9 @@ static void hub_is_at(struct loop *loop, void *arg)
         h->queue.first || h->queue.sending || h->begun != h->position ? 0 : h->position;
 }
 
-/* Also those where nobody listens: who comes from another loop waits for the number. */
-static void every_loop_gets_to_the_last_number(void **state)
+/* Loops without listeners count too, because a session that moves between loops waits for the
+ * number. */
+static void every_loop_reaches_the_last_event_number(void **state)
 {
     uint64_t before = world.gateway->published;
 
@@ -113,8 +114,7 @@ static void every_loop_gets_to_the_last_number(void **state)
     }
 }
 
-/* The same numbers on every server: each position has a range of its own. */
-static void the_events_of_a_position_are_numbered_from_it(void **state)
+static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
     gateway_announce_at(world.gateway, 7, world.list);
@@ -123,8 +123,7 @@ static void the_events_of_a_position_are_numbered_from_it(void **state)
     assert_int_equal(world.gateway->published, (UINT64_C(7) << NUMBERS_OF_POSITION) + EVENTS);
 }
 
-/* What this server tells by itself between two positions does not reach into the next one's. */
-static void a_position_has_room_for_millions_of_comings_and_goings(void **state)
+static void local_events_do_not_exceed_the_number_range_of_a_position(void **state)
 {
     enum { MANY = 10 * 1000 * 1000 };
 
@@ -135,8 +134,7 @@ static void a_position_has_room_for_millions_of_comings_and_goings(void **state)
     assert_int_equal(world.gateway->published, (UINT64_C(12) << NUMBERS_OF_POSITION) + EVENTS);
 }
 
-/* Who is in a private channel hears of it as a person, each with an event of its own. */
-static void people_of_a_private_channel_are_told_one_by_one(void **state)
+static void private_channel_event_is_published_once_per_recipient(void **state)
 {
     snowflake people[] = { 11, 12, 13 };
     uint64_t before = world.gateway->published;
@@ -158,7 +156,7 @@ static void people_of_a_private_channel_are_told_one_by_one(void **state)
 static atomic_bool commits_end;
 static atomic_int commits;
 
-/* With pauses: hubs of a slow machine are to come to the end of what they were told. */
+/* Pauses let the loops of a slow machine process all events. */
 static void *commit_on_and_on(void *arg)
 {
     const struct timespec pause = { .tv_nsec = 100 * 1000 };
@@ -172,8 +170,8 @@ static void *commit_on_and_on(void *arg)
     return NULL;
 }
 
-/* The last of the tests: errands of a server that stops still commit while its hubs go. */
-static void what_commits_while_hubs_go_harms_nobody(void **state)
+/* Must be the last test, because it stops the gateway while another thread still commits. */
+static void commits_during_gateway_stop_are_safe(void **state)
 {
     pthread_t thread;
 
@@ -192,12 +190,12 @@ static void what_commits_while_hubs_go_harms_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_commit_is_one_message_to_a_loop_whatever_it_announces),
-        cmocka_unit_test(every_loop_gets_to_the_last_number),
-        cmocka_unit_test(the_events_of_a_position_are_numbered_from_it),
-        cmocka_unit_test(a_position_has_room_for_millions_of_comings_and_goings),
-        cmocka_unit_test(people_of_a_private_channel_are_told_one_by_one),
-        cmocka_unit_test(what_commits_while_hubs_go_harms_nobody),
+        cmocka_unit_test(commit_posts_one_message_per_loop_however_many_events_it_has),
+        cmocka_unit_test(every_loop_reaches_the_last_event_number),
+        cmocka_unit_test(event_numbers_are_derived_from_the_log_position),
+        cmocka_unit_test(local_events_do_not_exceed_the_number_range_of_a_position),
+        cmocka_unit_test(private_channel_event_is_published_once_per_recipient),
+        cmocka_unit_test(commits_during_gateway_stop_are_safe),
     };
 
     return cmocka_run_group_tests_name("gateway/bus", tests, bus_start, bus_stop);

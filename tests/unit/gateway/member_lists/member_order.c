@@ -1,4 +1,4 @@
-/* member_order.c - members in the order of a list, and the list's name. */
+/* member_order.c - tests the order of members in a member list, and the list's id. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void free_members(struct ordered_member **all, size_t count)
 
 /* --- order ---------------------------------------------------------------------------- */
 
-static void rows_are_groups_and_their_members_by_name_and_id(void **state)
+static void member_list_sorts_by_group_then_name_then_id(void **state)
 {
     struct ordered_member *all[] = {
         member(1, 2, "zoe"), member(2, 0, "bob"), member(3, 2, "ada"),
@@ -60,7 +60,7 @@ static void rows_are_groups_and_their_members_by_name_and_id(void **state)
     assert_null(order_row_at(&o, groups, 0, 0).group);
 }
 
-static void those_who_are_gone_are_swept_out(void **state)
+static void members_who_left_are_removed_from_the_order(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
@@ -78,8 +78,7 @@ static void those_who_are_gone_are_swept_out(void **state)
     order_clear(&o);
 }
 
-/* The same as sorting all of them at once, however they come. */
-static void members_that_come_in_pieces_stand_in_order(void **state)
+static void members_merged_in_parts_are_sorted(void **state)
 {
     static struct ordered_member *all[RANDOM], *some[RANDOM];
     struct member_order o = { 0 }, whole = { 0 };
@@ -106,7 +105,7 @@ static void members_that_come_in_pieces_stand_in_order(void **state)
     order_clear(&whole);
 }
 
-static void a_digest_changes_with_what_its_rows_show(void **state)
+static void digest_changes_only_when_its_visible_rows_change(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
@@ -123,14 +122,14 @@ static void a_digest_changes_with_what_its_rows_show(void **state)
     assert_true(order_digest(&o, groups, n, 3, 99) != rest);
     groups[0].count++;
     assert_true(order_digest(&o, groups, n, 0, 2) != first);
-    /* What is beyond the end looks the same, whatever is before it. */
+    /* Rows beyond the end have the same digest, whatever is before them. */
     assert_true(order_digest(&o, groups, n, 50, 99) == order_digest(&o, groups, 1, 50, 99));
     free_members(all, 3);
     order_clear(&o);
 }
 
-/* A step takes about a millisecond; a loop has twenty, and sanitizers take their time. */
-static void a_hundred_thousand_members_are_ordered_in_short_steps(void **state)
+/* A step takes about 1 ms; a loop iteration may take 20 ms, and sanitizers are slow. */
+static void sorting_100000_members_takes_only_short_steps(void **state)
 {
     static struct ordered_member *all[MANY], *some[MANY];
     struct member_order o = { 0 };
@@ -157,9 +156,9 @@ static void a_hundred_thousand_members_are_ordered_in_short_steps(void **state)
     order_clear(&o);
 }
 
-/* --- names ---------------------------------------------------------------------------- */
+/* --- list ids ------------------------------------------------------------------------- */
 
-static void murmur3_is_what_others_make_of_it(void **state)
+static void murmur3_matches_known_hashes(void **state)
 {
     (void)state;
     assert_true(murmur3("", 0) == 0);
@@ -169,7 +168,7 @@ static void murmur3_is_what_others_make_of_it(void **state)
     assert_true(murmur3("The quick brown fox jumps over the lazy dog", 43) == 0x2e4ff723);
 }
 
-static void a_list_is_everyones_until_somebody_is_shut_out(void **state)
+static void list_id_is_everyone_until_an_overwrite_denies_view(void **state)
 {
     const uint64_t view = PERMISSION(VIEW_CHANNEL);
     const struct overwrite shown = { .id = 7, .allow = view };
@@ -188,7 +187,7 @@ static void a_list_is_everyones_until_somebody_is_shut_out(void **state)
     list_id_write(true, hidden, 2, id);
     snprintf(other, sizeof other, "%u", murmur3("allow:7,deny:9", 14));
     assert_string_equal(id, other);
-    /* Neither their order nor what else they say matters. */
+    /* Neither the order of the overwrites nor their other permissions matter. */
     list_id_write(true, turned, 3, other);
     assert_string_equal(id, other);
 }
@@ -196,13 +195,13 @@ static void a_list_is_everyones_until_somebody_is_shut_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_groups_and_their_members_by_name_and_id),
-        cmocka_unit_test(those_who_are_gone_are_swept_out),
-        cmocka_unit_test(members_that_come_in_pieces_stand_in_order),
-        cmocka_unit_test(a_digest_changes_with_what_its_rows_show),
-        cmocka_unit_test(a_hundred_thousand_members_are_ordered_in_short_steps),
-        cmocka_unit_test(murmur3_is_what_others_make_of_it),
-        cmocka_unit_test(a_list_is_everyones_until_somebody_is_shut_out),
+        cmocka_unit_test(member_list_sorts_by_group_then_name_then_id),
+        cmocka_unit_test(members_who_left_are_removed_from_the_order),
+        cmocka_unit_test(members_merged_in_parts_are_sorted),
+        cmocka_unit_test(digest_changes_only_when_its_visible_rows_change),
+        cmocka_unit_test(sorting_100000_members_takes_only_short_steps),
+        cmocka_unit_test(murmur3_matches_known_hashes),
+        cmocka_unit_test(list_id_is_everyone_until_an_overwrite_denies_view),
     };
 
     return cmocka_run_group_tests_name("gateway/lists", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* session.c - what a session is called, and how little of it there is while it rests. */
+/* session.c - tests session ids, client properties, state changes and the memory of an idle
+ * session. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -8,9 +9,9 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* --- names of clients ------------------------------------------------------------------- */
+/* --- client properties ------------------------------------------------------------------ */
 
-static void sessions_of_one_kind_share_a_name(void **state)
+static void sessions_share_equal_client_property_strings(void **state)
 {
     struct client_names all;
     char said[] = "linux|some|thing";
@@ -36,7 +37,7 @@ static void sessions_of_one_kind_share_a_name(void **state)
 
 /* --- ids -------------------------------------------------------------------------------- */
 
-static void an_id_is_written_as_it_was_read(void **state)
+static void session_id_is_written_as_it_was_parsed(void **state)
 {
     static const char id[] = "00112233445566778899aabbccddeeff";
     struct session s = { .id_rest = { 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff } };
@@ -52,10 +53,10 @@ static void an_id_is_written_as_it_was_read(void **state)
     assert_false(session_is_called(&s, str_slice(id, SESSION_ID - 1)));
 }
 
-/* --- what there is of it when nothing happens --------------------------------------------- */
+/* --- memory of an idle session ---------------------------------------------------------- */
 
-/* There are ten thousand of them on a loop: what few have, or for a while, stands apart. */
-static void a_session_that_rests_is_small(void **state)
+/* A loop has ten thousand sessions: rarely used fields are allocated separately. */
+static void idle_session_structs_stay_within_their_size_limits(void **state)
 {
     (void)state;
     assert_in_range(sizeof(struct session), 1, 344);
@@ -65,8 +66,7 @@ static void a_session_that_rests_is_small(void **state)
     assert_in_range(sizeof(struct account), 1, 104);
 }
 
-/* The arrows of the diagram in resume/resume.h, and no others. */
-static void a_session_changes_its_state_only_as_the_diagram_says(void **state)
+static void session_state_changes_follow_the_state_diagram(void **state)
 {
     static const struct {
         enum session_state from, to;
@@ -93,10 +93,10 @@ static void a_session_changes_its_state_only_as_the_diagram_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_of_one_kind_share_a_name),
-        cmocka_unit_test(an_id_is_written_as_it_was_read),
-        cmocka_unit_test(a_session_that_rests_is_small),
-        cmocka_unit_test(a_session_changes_its_state_only_as_the_diagram_says),
+        cmocka_unit_test(sessions_share_equal_client_property_strings),
+        cmocka_unit_test(session_id_is_written_as_it_was_parsed),
+        cmocka_unit_test(idle_session_structs_stay_within_their_size_limits),
+        cmocka_unit_test(session_state_changes_follow_the_state_diagram),
     };
 
     return cmocka_run_group_tests_name("gateway/session", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* topics.c - sessions with very many seats, and the views that they leave behind. */
+/* topics.c - tests sessions with very many subscriptions, and how unused guild views are freed. */
 #include "unit/unit.h"
 
 #include "base/clock.h"
@@ -13,13 +13,13 @@ struct gallery {
     struct topics topics;
     struct seats seats;
     struct turn_end end;
-    int turns; /* after which views were left */
+    int turns; /* iterations after which views still existed */
     _Atomic bool is_empty;
     int64_t took;
-    bool is_right; /* threads of the test program's own cannot fail a test */
+    bool is_right; /* assertions in loop threads cannot fail a test */
 };
 
-static void open_gallery(struct loop *l, void *arg)
+static void init_topics_scene(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -27,7 +27,7 @@ static void open_gallery(struct loop *l, void *arg)
     g->seats = (struct seats){ .user_id = 1, .topics = &g->topics };
 }
 
-static void close_gallery(struct loop *l, void *arg)
+static void clear_topics_scene(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
@@ -35,9 +35,9 @@ static void close_gallery(struct loop *l, void *arg)
     topics_clear(&g->topics);
 }
 
-/* --- seats ---------------------------------------------------------------------------- */
+/* --- subscriptions -------------------------------------------------------------------- */
 
-static void sit_everywhere(struct loop *l, void *arg)
+static void subscribe_to_many_topics(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
     int64_t began = clock_thread();
@@ -54,22 +54,22 @@ static void sit_everywhere(struct loop *l, void *arg)
     g->took = clock_thread() - began;
 }
 
-/* A look at each seat for each seat would be five thousand million looks. */
-static void a_hundred_thousand_seats_are_taken_and_left_in_moments(void **state)
+/* A linear search per subscription would compare five thousand million times. */
+static void subscribing_to_100000_topics_is_fast(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call(loops_at(ls, 0), open_gallery, &g);
-    loop_call(loops_at(ls, 0), sit_everywhere, &g);
-    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loop_call(loops_at(ls, 0), init_topics_scene, &g);
+    loop_call(loops_at(ls, 0), subscribe_to_many_topics, &g);
+    loop_call(loops_at(ls, 0), clear_topics_scene, &g);
     loops_stop(ls);
     assert_true(g.is_right);
     assert_true(g.took < 5 * SECOND);
 }
 
-/* Whether each seat stands where it says, and is found. */
+/* Returns whether each subscription is stored at its index and is found. */
 static bool seats_are_right(const struct seats *own, const bool *taken, snowflake most)
 {
     uint32_t count = 0;
@@ -87,8 +87,8 @@ static bool seats_are_right(const struct seats *own, const bool *taken, snowflak
     return count == own->count && (own->map != NULL) <= (count != 0);
 }
 
-/* Few and many of them, of guilds and of others, come and go in any order. */
-static void sit_here_and_there(struct loop *l, void *arg)
+/* Subscribes and unsubscribes in random order, with few and with many topics. */
+static void subscribe_and_unsubscribe_randomly(struct loop *l, void *arg)
 {
     enum { MOST = 40, ROUNDS = 4000 };
     struct gallery *g = arg;
@@ -101,7 +101,7 @@ static void sit_here_and_there(struct loop *l, void *arg)
         chance = chance * 1103515245 + 12345;
         snowflake id = 1 + (chance >> 16) % MOST;
         enum subject_kind kind = id % 3 ? SUBJECT_GUILD : SUBJECT_USER;
-        /* It fills and empties in turns. */
+        /* Phases of mostly subscribing alternate with phases of mostly unsubscribing. */
         bool takes = (chance >> 8) % 8 < (i / 300 % 2 ? 2u : 6u);
         struct seat *seat = seat_find(&g->seats, kind, id);
 
@@ -116,20 +116,20 @@ static void sit_here_and_there(struct loop *l, void *arg)
     g->is_right = g->is_right && !g->seats.map && !g->seats.items;
 }
 
-static void seats_come_and_go(void **state)
+static void random_subscriptions_stay_consistent(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call(loops_at(ls, 0), open_gallery, &g);
-    loop_call(loops_at(ls, 0), sit_here_and_there, &g);
-    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loop_call(loops_at(ls, 0), init_topics_scene, &g);
+    loop_call(loops_at(ls, 0), subscribe_and_unsubscribe_randomly, &g);
+    loop_call(loops_at(ls, 0), clear_topics_scene, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
 
-/* Three sessions listen; all or some have heard an event; one leaves. */
+/* Three sessions subscribe; all or some have received an event; one unsubscribes. */
 static void leave_one(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
@@ -155,22 +155,22 @@ static void leave_one(struct loop *l, void *arg)
         }
 }
 
-static void who_leaves_while_an_event_is_told_moves_nobody_else(void **state)
+static void unsubscribing_during_delivery_does_not_move_other_sessions(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), init_topics_scene, &g);
     loop_call(loops_at(ls, 0), leave_one, &g);
-    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loop_call(loops_at(ls, 0), clear_topics_scene, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
 
 /* --- views ---------------------------------------------------------------------------- */
 
-static void count_turn(struct turn_end *t)
+static void count_iteration(struct turn_end *t)
 {
     struct gallery *g = container_of(t, struct gallery, end);
 
@@ -180,7 +180,7 @@ static void count_turn(struct turn_end *t)
         g->is_empty = true;
 }
 
-static void look_at_guilds(struct loop *l, void *arg)
+static void add_views_of_many_guilds(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
     const struct list none = { 0 };
@@ -196,46 +196,46 @@ static void look_at_guilds(struct loop *l, void *arg)
     }
 }
 
-static void leave_guilds(struct loop *l, void *arg)
+static void leave_all_guilds(struct loop *l, void *arg)
 {
     struct gallery *g = arg;
 
     seats_clear(&g->seats);
-    g->end.run = count_turn;
+    g->end.run = count_iteration;
     loop_add_turn_end(l, &g->end);
 }
 
-static void stop_counting(struct loop *l, void *arg)
+static void stop_counting_loop_iterations(struct loop *l, void *arg)
 {
     (void)l;
     loop_drop_turn_end(&((struct gallery *)arg)->end);
 }
 
-static void views_that_a_bot_leaves_behind_go_in_several_turns(void **state)
+static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct gallery g = { 0 };
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
 
     (void)state;
-    loop_call(loops_at(ls, 0), open_gallery, &g);
-    loop_call(loops_at(ls, 0), look_at_guilds, &g);
-    loop_call(loops_at(ls, 0), leave_guilds, &g);
+    loop_call(loops_at(ls, 0), init_topics_scene, &g);
+    loop_call(loops_at(ls, 0), add_views_of_many_guilds, &g);
+    loop_call(loops_at(ls, 0), leave_all_guilds, &g);
     while (!g.is_empty)
         assert_true(clock_mono() < until);
-    loop_call(loops_at(ls, 0), stop_counting, &g);
+    loop_call(loops_at(ls, 0), stop_counting_loop_iterations, &g);
     assert_true(g.turns >= 2);
-    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loop_call(loops_at(ls, 0), clear_topics_scene, &g);
     loops_stop(ls);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hundred_thousand_seats_are_taken_and_left_in_moments),
-        cmocka_unit_test(seats_come_and_go),
-        cmocka_unit_test(who_leaves_while_an_event_is_told_moves_nobody_else),
-        cmocka_unit_test(views_that_a_bot_leaves_behind_go_in_several_turns),
+        cmocka_unit_test(subscribing_to_100000_topics_is_fast),
+        cmocka_unit_test(random_subscriptions_stay_consistent),
+        cmocka_unit_test(unsubscribing_during_delivery_does_not_move_other_sessions),
+        cmocka_unit_test(views_of_a_disconnected_bot_are_freed_over_several_iterations),
     };
 
     return cmocka_run_group_tests_name("gateway/topics", tests, NULL, NULL);

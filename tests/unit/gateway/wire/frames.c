@@ -1,4 +1,4 @@
-/* frames.c - what many sockets are sent is what each would be sent alone. */
+/* frames.c - tests that a frame shared by many sockets equals a frame made for one socket. */
 #include "unit/unit.h"
 
 #include "base/mem.h"
@@ -35,7 +35,7 @@ static struct str frame(uint64_t seq, struct news *n, unsigned form)
     return frame_of(place.frames, seq, n, form, place.packer, place.arena);
 }
 
-/* In parts it is the message without its frame. */
+/* The parts together are the message without its frame. */
 static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str message)
 {
     char room[FRAME_ROOM];
@@ -50,7 +50,7 @@ static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str 
     buf_clear(&all);
 }
 
-/* The message is encoded for this socket alone, and then framed. */
+/* Encodes and frames the message for this socket alone and compares. */
 static void check_frame(uint64_t seq, struct news *n, unsigned form)
 {
     struct dialect d = { .etf = form & NEWS_ETF,
@@ -84,8 +84,8 @@ static struct news *message_of(size_t n)
     return made;
 }
 
-/* Numbers that are as long as the one before, longer and shorter. */
-static void each_socket_gets_its_number(void **state)
+/* Sequence numbers have as many digits as the number before, more, or fewer. */
+static void shared_frames_have_the_sequence_number_of_each_socket(void **state)
 {
     static const uint64_t numbers[] = { 1,  1,    9,    10,    12,     99, 100,           7,
                                         70, 9999, 1000, 65536, 100000, 9,  UINT64_MAX / 3 };
@@ -103,8 +103,8 @@ static void each_socket_gets_its_number(void **state)
     }
 }
 
-/* Another event may lie where one was that is gone. */
-static void events_are_not_mistaken_for_each_other(void **state)
+/* A new event may have the memory address of a freed one. */
+static void cached_frame_is_not_used_for_another_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 50; i++) {
@@ -118,7 +118,7 @@ static void events_are_not_mistaken_for_each_other(void **state)
         assert_null(place.frames[form].news);
 }
 
-static void what_is_large_is_given_back(void **state)
+static void large_frames_are_freed(void **state)
 {
     struct news *n = message_of(3 << 20);
 
@@ -132,9 +132,9 @@ static void what_is_large_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_socket_gets_its_number),
-        cmocka_unit_test(events_are_not_mistaken_for_each_other),
-        cmocka_unit_test(what_is_large_is_given_back),
+        cmocka_unit_test(shared_frames_have_the_sequence_number_of_each_socket),
+        cmocka_unit_test(cached_frame_is_not_used_for_another_event),
+        cmocka_unit_test(large_frames_are_freed),
     };
 
     return cmocka_run_group_tests(tests, prepare, clean_up);

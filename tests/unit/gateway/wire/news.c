@@ -1,4 +1,4 @@
-/* news.c - one payload for many, in all its forms, and what is kept of it. */
+/* news.c - tests the encodings of an event that many sessions share, and the replay buffer. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "gateway/wire/pack.h"
 #include "support/schema_fault.h"
 
-static void forms_are_made_once(void **state)
+static void each_event_encoding_is_made_once(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -31,8 +31,7 @@ static void forms_are_made_once(void **state)
     arena_free(a);
 }
 
-/* What was written for it is not copied. */
-static void a_long_payload_is_taken(void **state)
+static void long_event_payload_is_not_copied(void **state)
 {
     struct arena *a = arena_new();
     struct packer *p = packer_new();
@@ -50,7 +49,7 @@ static void a_long_payload_is_taken(void **state)
     news_unref(news_ref(n));
     assert_str(news_payload(n), "{\"a\":1}");
     news_unref(n);
-    /* Its limit is that of the payload. */
+    /* The buffer's limit applies to the payload. */
     news_write_begin(&out, 3);
     buf_add_lit(&out, "abc");
     assert_false(buf_full(&out));
@@ -61,8 +60,7 @@ static void a_long_payload_is_taken(void **state)
     arena_free(a);
 }
 
-/* Stored blocks and shared runs, in any order, are one zlib stream. */
-static void pieces_are_one_stream(void **state)
+static void stored_and_compressed_blocks_form_one_zlib_stream(void **state)
 {
     (void)state;
     struct packer *p = packer_new();
@@ -88,7 +86,7 @@ static void pieces_are_one_stream(void **state)
         buf_add_str(&want, parts[0]);
         buf_add_str(&want, parts[1]);
     }
-    pack_stored(str_slice(big, 200000), &out); /* more than one block holds */
+    pack_stored(str_slice(big, 200000), &out); /* more than a stored block can hold */
     pack_stored(STR(""), &out);
     buf_add(&want, big, 200000);
     assert_int_equal(inflateInit(&z), Z_OK);
@@ -117,7 +115,7 @@ static struct news *sized(size_t n)
     return made;
 }
 
-static void the_ring_keeps_the_last(void **state)
+static void replay_buffer_retains_the_last_events(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -135,7 +133,7 @@ static void the_ring_keeps_the_last(void **state)
     assert_int_equal(r.count, REPLAY_COUNT);
     replay_trim(&r, 1001 + REPLAY_AGE_S);
     assert_int_equal(r.count, 0);
-    assert_null(r.oldest); /* an idle session holds nothing */
+    assert_null(r.oldest); /* an idle session has no memory for events */
 }
 
 static size_t bytes_of_pages(const struct replay *r)
@@ -147,8 +145,8 @@ static size_t bytes_of_pages(const struct replay *r)
     return n;
 }
 
-/* 10,000 busy sessions are hundreds of megabytes: what one keeps is counted here. */
-static void a_busy_ring_takes_a_little_more_than_64_kib(void **state)
+/* 10,000 busy sessions take hundreds of megabytes, so the memory of one is checked here. */
+static void full_replay_buffer_takes_at_most_69_kib(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -163,13 +161,12 @@ static void a_busy_ring_takes_a_little_more_than_64_kib(void **state)
     assert_int_equal(replay_at(&r, REPLAY_COUNT - 1)->form, NEWS_EMPTIED);
     replay_clear(&r);
     replay_add(&r, n, 0, 1000);
-    assert_true(bytes_of_pages(&r) <= 160); /* and a quiet one next to nothing */
+    assert_true(bytes_of_pages(&r) <= 160); /* a quiet session takes almost nothing */
     replay_clear(&r);
     news_unref(n);
 }
 
-/* Times are kept in 32 bits: those that do not fit in 31 are right, too. */
-static void the_ring_knows_times_beyond_2038(void **state)
+static void replay_buffer_handles_times_beyond_2038(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -184,7 +181,7 @@ static void the_ring_knows_times_beyond_2038(void **state)
     news_unref(n);
 }
 
-static void the_ring_lets_go_one_by_one(void **state)
+static void replay_buffer_expires_events_one_by_one(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -204,7 +201,7 @@ static void the_ring_lets_go_one_by_one(void **state)
     assert_int_equal(r.count, 0);
 }
 
-static void the_ring_keeps_so_many_bytes(void **state)
+static void replay_buffer_is_bounded_in_bytes(void **state)
 {
     (void)state;
     struct replay r = { 0 };
@@ -223,7 +220,7 @@ static void the_ring_keeps_so_many_bytes(void **state)
     replay_clear(&r);
 }
 
-static void opcodes_are_each_one_row(void **state)
+static void each_opcode_has_one_row(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -242,15 +239,15 @@ static void opcodes_are_each_one_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_are_made_once),
-        cmocka_unit_test(a_long_payload_is_taken),
-        cmocka_unit_test(pieces_are_one_stream),
-        cmocka_unit_test(the_ring_keeps_the_last),
-        cmocka_unit_test(a_busy_ring_takes_a_little_more_than_64_kib),
-        cmocka_unit_test(the_ring_knows_times_beyond_2038),
-        cmocka_unit_test(the_ring_lets_go_one_by_one),
-        cmocka_unit_test(the_ring_keeps_so_many_bytes),
-        cmocka_unit_test(opcodes_are_each_one_row),
+        cmocka_unit_test(each_event_encoding_is_made_once),
+        cmocka_unit_test(long_event_payload_is_not_copied),
+        cmocka_unit_test(stored_and_compressed_blocks_form_one_zlib_stream),
+        cmocka_unit_test(replay_buffer_retains_the_last_events),
+        cmocka_unit_test(full_replay_buffer_takes_at_most_69_kib),
+        cmocka_unit_test(replay_buffer_handles_times_beyond_2038),
+        cmocka_unit_test(replay_buffer_expires_events_one_by_one),
+        cmocka_unit_test(replay_buffer_is_bounded_in_bytes),
+        cmocka_unit_test(each_opcode_has_one_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* platforms.c - what an operator can say about other platforms. */
+/* platforms.c - tests the operator's options for external platforms. */
 #include "unit/unit.h"
 
 #include "model/integration.h"
@@ -13,7 +13,7 @@ static bool set(struct platform_options o)
     return fine;
 }
 
-static void platforms_are_local_unless_somebody_says_otherwise(void **state)
+static void platforms_are_local_by_default(void **state)
 {
     (void)state;
     assert_true(set((struct platform_options){ 0 }));
@@ -35,7 +35,7 @@ static void platforms_are_local_unless_somebody_says_otherwise(void **state)
     assert_str(partners_account_name(), "The: House");
 }
 
-static void types_go_by_both_words(void **state)
+static void integration_types_have_a_canonical_and_a_configured_name(void **state)
 {
     (void)state;
     assert_true(set((struct platform_options){ .words = "platform_a:purple,service:app" }));
@@ -47,12 +47,12 @@ static void types_go_by_both_words(void **state)
     assert_int_equal(platform_of(STR("platform_b")), PLATFORM_B);
     assert_int_equal(platform_of(STR("app")), PLATFORM_NONE);
     assert_int_equal(platform_of(STR("")), PLATFORM_NONE);
-    /* What was said before is forgotten. */
+    /* New options replace all earlier ones. */
     assert_true(set((struct platform_options){ 0 }));
     assert_int_equal(platform_of(STR("purple")), PLATFORM_NONE);
 }
 
-static void wrong_options_are_refused(void **state)
+static void invalid_platform_options_are_refused(void **state)
 {
     static const char *const words[] = { "platform_a",
                                          "x:y",
@@ -74,7 +74,7 @@ static void wrong_options_are_refused(void **state)
     assert_false(set((struct platform_options){ .partners_account = ":x" }));
 }
 
-static void another_word_brings_emoticons_to_platform_b(void **state)
+static void renamed_platform_b_shows_the_emoticons_field(void **state)
 {
     struct integration i = { .type = STR("platform_b"), .enable_emoticons = { GIVEN, true } };
 
@@ -91,10 +91,10 @@ static void another_word_brings_emoticons_to_platform_b(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(platforms_are_local_unless_somebody_says_otherwise),
-        cmocka_unit_test(types_go_by_both_words),
-        cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(another_word_brings_emoticons_to_platform_b),
+        cmocka_unit_test(platforms_are_local_by_default),
+        cmocka_unit_test(integration_types_have_a_canonical_and_a_configured_name),
+        cmocka_unit_test(invalid_platform_options_are_refused),
+        cmocka_unit_test(renamed_platform_b_shows_the_emoticons_field),
     };
 
     return cmocka_run_group_tests_name("model/platforms", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* regions.c - the operator's list of regions, good and bad. */
+/* regions.c - tests the operator's list of voice regions. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const char *problem_of(const char *list)
     return problem;
 }
 
-static void good_lists_are_taken(void **state)
+static void valid_region_lists_are_accepted(void **state)
 {
     (void)state;
     assert_null(problem_of("main"));
@@ -26,7 +26,7 @@ static void good_lists_are_taken(void **state)
     assert_null(problem_of("abcdefghijklmnopqrstuvwxyz-01234")); /* 32 */
 }
 
-static void bad_lists_are_told(void **state)
+static void invalid_region_lists_are_reported(void **state)
 {
     (void)state;
     static const char bad_id[] = "has an id that is not 1-32 characters of a-z, 0-9 and -";
@@ -43,7 +43,7 @@ static void bad_lists_are_told(void **state)
     assert_string_equal(problem_of("a:\xff"), "has a name that is too long or not UTF-8");
 }
 
-static void names_and_lists_have_limits(void **state)
+static void region_names_and_lists_have_limits(void **state)
 {
     (void)state;
     char list[400] = "";
@@ -69,7 +69,7 @@ static const char *near_problem(const char *list)
     return problem;
 }
 
-static void more_regions_are_for_some(void **state)
+static void vip_regions_are_usable_only_by_vip_guilds(void **state)
 {
     const char *problem;
 
@@ -85,7 +85,7 @@ static void more_regions_are_for_some(void **state)
     assert_string_equal(problem, "contains a region twice");
 }
 
-static void networks_are_checked(void **state)
+static void invalid_networks_of_regions_are_reported(void **state)
 {
     static const char bad_net[] =
         "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
@@ -111,7 +111,7 @@ static void networks_are_checked(void **state)
     assert_string_equal(near_problem(list), "has more than 256 networks");
 }
 
-/* The id of the optimal region, of which there is one. */
+/* Returns the id of the optimal region, of which there is exactly one. */
 static struct str optimal(struct arena *arena, const char *address, bool vip)
 {
     struct list list = regions_for(arena, str_of(address), vip);
@@ -127,7 +127,7 @@ static struct str optimal(struct arena *arena, const char *address, bool vip)
     return found;
 }
 
-static void the_narrowest_network_is_the_nearest(void **state)
+static void region_with_the_longest_matching_network_is_optimal(void **state)
 {
     struct arena *arena = arena_new();
     const char *problem;
@@ -150,7 +150,7 @@ static void the_narrowest_network_is_the_nearest(void **state)
     arena_free(arena);
 }
 
-static void endpoints_name_their_region(void **state)
+static void voice_endpoint_contains_the_region(void **state)
 {
     struct arena *arena = arena_new();
 
@@ -170,13 +170,13 @@ static void endpoints_name_their_region(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_lists_are_taken),
-        cmocka_unit_test(bad_lists_are_told),
-        cmocka_unit_test(names_and_lists_have_limits),
-        cmocka_unit_test(more_regions_are_for_some),
-        cmocka_unit_test(networks_are_checked),
-        cmocka_unit_test(the_narrowest_network_is_the_nearest),
-        cmocka_unit_test(endpoints_name_their_region),
+        cmocka_unit_test(valid_region_lists_are_accepted),
+        cmocka_unit_test(invalid_region_lists_are_reported),
+        cmocka_unit_test(region_names_and_lists_have_limits),
+        cmocka_unit_test(vip_regions_are_usable_only_by_vip_guilds),
+        cmocka_unit_test(invalid_networks_of_regions_are_reported),
+        cmocka_unit_test(region_with_the_longest_matching_network_is_optimal),
+        cmocka_unit_test(voice_endpoint_contains_the_region),
     };
     return cmocka_run_group_tests_name("voice/regions", tests, NULL, NULL);
 }

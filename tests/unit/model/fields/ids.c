@@ -1,9 +1,9 @@
-/* ids.c - lists of snowflakes, whoever made them. */
+/* ids.c - tests lists of snowflakes. */
 #include "unit/unit.h"
 
 #include "model/fields/ids.h"
 
-static void a_list_holds_what_was_added(void **state)
+static void id_list_contains_every_added_id(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -19,8 +19,8 @@ static void a_list_holds_what_was_added(void **state)
     arena_free(arena);
 }
 
-/* A count that is a power of two says nothing about the room behind it. */
-static void foreign_memory_is_not_written_to(void **state)
+/* The list must not assume capacity from a count that is a power of two. */
+static void ids_add_does_not_write_beyond_a_foreign_array(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -33,7 +33,7 @@ static void foreign_memory_is_not_written_to(void **state)
     arena_free(arena);
 }
 
-static void a_list_that_was_shortened_grows_again(void **state)
+static void shortened_id_list_can_grow_again(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -53,9 +53,9 @@ static void a_list_that_was_shortened_grows_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_holds_what_was_added),
-        cmocka_unit_test(foreign_memory_is_not_written_to),
-        cmocka_unit_test(a_list_that_was_shortened_grows_again),
+        cmocka_unit_test(id_list_contains_every_added_id),
+        cmocka_unit_test(ids_add_does_not_write_beyond_a_foreign_array),
+        cmocka_unit_test(shortened_id_list_can_grow_again),
     };
     return cmocka_run_group_tests_name("model/ids", tests, NULL, NULL);
 }

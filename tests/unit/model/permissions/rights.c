@@ -1,5 +1,5 @@
-/* rights.c - what a member may do: named examples for each step, and random guilds
- * against a second implementation that is slow and obvious. */
+/* rights.c - tests the computation of permissions: named examples for each step, and random
+ * guilds against a slow reference implementation. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -8,22 +8,22 @@
 
 enum { GUILD = 1000, ME = 7, MANY = 200000, MOST_ROLES = 6, MOST_OVERWRITES = 12, BITS = 64 };
 
-/* --- the second implementation: a flag for each right, step by step ------------------- */
+/* --- reference implementation: one flag per permission, step by step ------------------ */
 
 struct slow_role {
     snowflake id;
     bool has[BITS];
 };
-struct slow_overwrite {
+struct reference_apply_overwrite {
     snowflake id;
-    bool for_role; /* else for a member */
+    bool for_role; /* otherwise for a member */
     bool allow[BITS], deny[BITS];
 };
 struct slow_channel {
     int64_t type;
-    struct slow_overwrite overwrites[MOST_OVERWRITES];
+    struct reference_apply_overwrite overwrites[MOST_OVERWRITES];
     size_t overwrite_count;
-    bool thread; /* of this channel */
+    bool thread; /* a thread of this channel */
 };
 struct slow_member {
     snowflake id;
@@ -41,7 +41,7 @@ struct slow_guild {
 
 #define BIT(name) PERMISSION_BIT_##name
 
-/* Rights that mean something in a channel. */
+/* Permissions that apply to channels. */
 static const int channel_bits[] = {
     BIT(CREATE_INSTANT_INVITE),
     BIT(MANAGE_CHANNELS),
@@ -125,7 +125,7 @@ static bool slow_holds(const struct slow_member *m, snowflake role)
     return false;
 }
 
-/* Steps 1 to 3. True: the member has all rights. */
+/* Steps 1 to 3. Returns true if the member has all permissions. */
 static bool slow_base(const struct slow_guild *g, const struct slow_member *m, bool *p)
 {
     memset(p, 0, BITS);
@@ -138,8 +138,9 @@ static bool slow_base(const struct slow_guild *g, const struct slow_member *m, b
     return p[BIT(ADMINISTRATOR)];
 }
 
-/* Step 8. */
-static void slow_restrain(const struct slow_guild *g, const struct slow_member *m, bool *p)
+/* Step 8: timeout, membership screening and quarantine. */
+static void reference_apply_timeout(const struct slow_guild *g, const struct slow_member *m,
+                                    bool *p)
 {
     for (int b = 0; b < BITS; b++) {
         bool seeing = b == BIT(VIEW_CHANNEL) || b == BIT(READ_MESSAGE_HISTORY);
@@ -157,12 +158,12 @@ static uint64_t slow_in_guild(const struct slow_guild *g, const struct slow_memb
 
     if (slow_base(g, m, p))
         return PERMISSIONS_ALL;
-    slow_restrain(g, m, p);
+    reference_apply_timeout(g, m, p);
     return pack(p);
 }
 
-/* Steps 5 and 7: one overwrite after the other. */
-static void slow_overwrite(const struct slow_overwrite *o, bool *p)
+/* Steps 5 and 7: apply one overwrite. */
+static void reference_apply_overwrite(const struct reference_apply_overwrite *o, bool *p)
 {
     for (int b = 0; b < BITS; b++) {
         if (o->deny[b])
@@ -172,15 +173,15 @@ static void slow_overwrite(const struct slow_overwrite *o, bool *p)
     }
 }
 
-/* Step 6: everything that any role denies goes, then everything that any allows comes. */
-static void slow_overwrite_by_roles(const struct slow_guild *g, const struct slow_member *m,
-                                    const struct slow_channel *c, bool *p)
+/* Step 6: remove everything that any role denies, then add everything that any role allows. */
+static void reference_apply_role_overwrites(const struct slow_guild *g, const struct slow_member *m,
+                                            const struct slow_channel *c, bool *p)
 {
     for (int b = 0; b < BITS; b++) {
         bool denied = false, allowed = false;
 
         for (size_t i = 0; i < c->overwrite_count; i++) {
-            const struct slow_overwrite *o = &c->overwrites[i];
+            const struct reference_apply_overwrite *o = &c->overwrites[i];
 
             if (!o->for_role || o->id == g->id || !slow_holds(m, o->id))
                 continue;
@@ -194,7 +195,7 @@ static void slow_overwrite_by_roles(const struct slow_guild *g, const struct slo
     }
 }
 
-/* Steps 9 and 10, with the right that counts as sending here (step 11). */
+/* Steps 9 and 10, with the permission that counts as sending in this channel (step 11). */
 static void slow_imply(const struct slow_channel *c, bool *p)
 {
     bool voice = c->type == CHANNEL_VOICE || c->type == CHANNEL_STAGE;
@@ -221,13 +222,13 @@ static uint64_t slow_in_channel(const struct slow_guild *g, const struct slow_me
         return PERMISSIONS_ALL;
     for (size_t i = 0; i < c->overwrite_count; i++)
         if (c->overwrites[i].for_role && c->overwrites[i].id == g->id)
-            slow_overwrite(&c->overwrites[i], p);
-    slow_overwrite_by_roles(g, m, c, p);
+            reference_apply_overwrite(&c->overwrites[i], p);
+    reference_apply_role_overwrites(g, m, c, p);
     for (size_t i = 0; i < c->overwrite_count; i++)
         if (!c->overwrites[i].for_role && c->overwrites[i].id == m->id)
-            slow_overwrite(&c->overwrites[i], p);
-    p[BIT(ADMINISTRATOR)] = false; /* no channel makes an administrator */
-    slow_restrain(g, m, p);
+            reference_apply_overwrite(&c->overwrites[i], p);
+    p[BIT(ADMINISTRATOR)] = false; /* no channel grants administrator */
+    reference_apply_timeout(g, m, p);
     if (c->thread)
         p[BIT(SEND_MESSAGES)] = p[BIT(SEND_MESSAGES_IN_THREADS)];
     slow_imply(c, p);
@@ -251,7 +252,7 @@ static unsigned below(unsigned n)
     return (unsigned)(random_bits() >> 33) % n;
 }
 
-/* Dense, thin, single and empty sets; administrators now and then. */
+/* Returns a dense, sparse, single or empty permission set; occasionally with administrator. */
 static uint64_t random_rights(void)
 {
     uint64_t set = random_bits();
@@ -276,7 +277,7 @@ static uint64_t random_rights(void)
     return below(20) == 0 ? set | PERMISSION(ADMINISTRATOR) : set;
 }
 
-static void random_guild(struct slow_guild *g, struct slow_member *m)
+static void make_random_guild(struct slow_guild *g, struct slow_member *m)
 {
     *g = (struct slow_guild){ .id = GUILD, .owner_id = below(15) ? 99 : ME, .now = 1000 };
     *m = (struct slow_member){ .id = ME,
@@ -292,7 +293,7 @@ static void random_guild(struct slow_guild *g, struct slow_member *m)
     }
 }
 
-static void random_channel(struct slow_channel *c)
+static void make_random_channel(struct slow_channel *c)
 {
     static const int64_t types[] = { CHANNEL_TEXT, CHANNEL_VOICE,    CHANNEL_STAGE,
                                      CHANNEL_NEWS, CHANNEL_CATEGORY, CHANNEL_FORUM };
@@ -300,7 +301,7 @@ static void random_channel(struct slow_channel *c)
 
     *c = (struct slow_channel){ .type = types[below(6)], .thread = below(3) == 0 };
     for (size_t i = 0; i < wanted; i++) {
-        struct slow_overwrite o = { .for_role = below(4) != 0 };
+        struct reference_apply_overwrite o = { .for_role = below(4) != 0 };
         bool there = false;
 
         o.id = o.for_role ? GUILD + below(MOST_ROLES + 2) : ME + below(2);
@@ -313,7 +314,7 @@ static void random_channel(struct slow_channel *c)
     }
 }
 
-/* The same member, as the real implementation takes it. */
+/* Converts the member for the real implementation. */
 static struct rights_of member_of(const struct slow_guild *g, const struct slow_member *m)
 {
     struct rights_of who = {
@@ -347,7 +348,7 @@ static uint64_t fast_in_channel(const struct rights_of *who, const struct slow_c
     return rights_in_channel(who, c->type, overwrites, c->overwrite_count, c->thread);
 }
 
-static void both_implementations_agree_on_random_guilds(void **unused)
+static void permissions_match_the_reference_implementation_on_random_guilds(void **unused)
 {
     struct slow_guild g;
     struct slow_member m;
@@ -356,8 +357,8 @@ static void both_implementations_agree_on_random_guilds(void **unused)
 
     (void)unused;
     for (int i = 0; i < MANY; i++) {
-        random_guild(&g, &m);
-        random_channel(&c);
+        make_random_guild(&g, &m);
+        make_random_channel(&c);
         struct rights_of who = member_of(&g, &m);
         uint64_t expected = slow_in_channel(&g, &m, &c), got = fast_in_channel(&who, &c);
 
@@ -367,7 +368,7 @@ static void both_implementations_agree_on_random_guilds(void **unused)
         all += expected == PERMISSIONS_ALL;
         none += expected == 0;
     }
-    /* The cases are neither all too easy nor all the same. */
+    /* The random cases are neither all allowed nor all denied. */
     assert_in_range(all, MANY / 20, MANY / 2);
     assert_in_range(none, MANY / 100, MANY / 2);
 }
@@ -392,7 +393,7 @@ static struct rights_of me_with(uint64_t base)
 
 static const uint64_t VIEW = PERMISSION(VIEW_CHANNEL), SEND = PERMISSION(SEND_MESSAGES);
 
-static void an_owner_has_every_right_whatever_is_denied(void **unused)
+static void guild_owner_has_every_permission_despite_denials(void **unused)
 {
     struct rights_of who = me_with(0);
 
@@ -403,7 +404,7 @@ static void an_owner_has_every_right_whatever_is_denied(void **unused)
                    DENY(ME, OVERWRITE_MEMBER, PERMISSIONS_ALL)) == PERMISSIONS_ALL);
 }
 
-static void an_administrator_has_every_right_even_when_timed_out(void **unused)
+static void administrator_has_every_permission_even_when_timed_out(void **unused)
 {
     struct rights_of who = me_with(PERMISSION(ADMINISTRATOR));
 
@@ -414,7 +415,7 @@ static void an_administrator_has_every_right_even_when_timed_out(void **unused)
                 PERMISSIONS_ALL);
 }
 
-static void an_overwrite_makes_nobody_an_administrator(void **unused)
+static void overwrite_cannot_grant_administrator(void **unused)
 {
     struct rights_of who = me_with(VIEW | SEND);
 
@@ -424,7 +425,7 @@ static void an_overwrite_makes_nobody_an_administrator(void **unused)
                    ALLOW(GUILD, OVERWRITE_ROLE, PERMISSION(ADMINISTRATOR))) == (VIEW | SEND));
 }
 
-static void denials_of_all_roles_come_before_what_any_allows(void **unused)
+static void role_allows_override_the_denials_of_other_roles(void **unused)
 {
     struct rights_of who = me_with(VIEW | SEND);
 
@@ -436,7 +437,7 @@ static void denials_of_all_roles_come_before_what_any_allows(void **unused)
     assert_true(IN(&who, CHANNEL_TEXT, false, DENY(GUILD + 1, OVERWRITE_ROLE, SEND)) == VIEW);
 }
 
-static void roles_go_over_everyone_and_the_member_over_roles(void **unused)
+static void member_overwrites_override_roles_which_override_everyone(void **unused)
 {
     struct rights_of who = me_with(VIEW | SEND);
 
@@ -449,7 +450,7 @@ static void roles_go_over_everyone_and_the_member_over_roles(void **unused)
                    DENY(GUILD + 1, OVERWRITE_ROLE, SEND)) == (VIEW | SEND));
 }
 
-static void overwrites_of_others_mean_nothing(void **unused)
+static void overwrites_for_other_members_and_roles_are_ignored(void **unused)
 {
     struct rights_of who = me_with(VIEW);
 
@@ -459,7 +460,7 @@ static void overwrites_of_others_mean_nothing(void **unused)
                    DENY(GUILD + 1, OVERWRITE_MEMBER, VIEW)) == VIEW);
 }
 
-static void who_is_timed_out_sees_and_does_nothing_else(void **unused)
+static void timed_out_member_can_only_view_and_read_history(void **unused)
 {
     struct rights_of who = me_with(PERMISSIONS_ALL & ~PERMISSION(ADMINISTRATOR));
     uint64_t seeing = VIEW | PERMISSION(READ_MESSAGE_HISTORY);
@@ -473,7 +474,7 @@ static void who_is_timed_out_sees_and_does_nothing_else(void **unused)
     assert_true(rights_in_guild(&who) == (seeing | PERMISSION(CHANGE_NICKNAME)));
 }
 
-static void without_a_view_no_right_in_the_channel_is_left(void **unused)
+static void member_without_view_channel_has_no_channel_permissions(void **unused)
 {
     struct rights_of who = me_with(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD));
 
@@ -482,7 +483,7 @@ static void without_a_view_no_right_in_the_channel_is_left(void **unused)
                 (PERMISSION(MANAGE_GUILD) | PERMISSION(CHANGE_NICKNAME)));
 }
 
-static void who_cannot_send_cannot_mention_everyone_or_attach(void **unused)
+static void member_without_send_messages_cannot_mention_everyone_or_attach(void **unused)
 {
     uint64_t with = VIEW | PERMISSION(ADD_REACTIONS),
              more = PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES) |
@@ -496,7 +497,7 @@ static void who_cannot_send_cannot_mention_everyone_or_attach(void **unused)
     assert_true(rights_in_channel(&who, CHANNEL_TEXT, NULL, 0, false) == (with | more | SEND));
 }
 
-static void who_cannot_connect_has_no_voice_and_does_not_manage(void **unused)
+static void member_without_connect_has_no_voice_or_manage_permissions(void **unused)
 {
     uint64_t voice = PERMISSION(SPEAK) | PERMISSION(STREAM) | PERMISSION(MOVE_MEMBERS) |
                      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES);
@@ -510,7 +511,7 @@ static void who_cannot_connect_has_no_voice_and_does_not_manage(void **unused)
     assert_true(rights_in_channel(&who, CHANNEL_VOICE, NULL, 0, false) == who.base);
 }
 
-static void in_threads_another_right_is_the_one_to_send(void **unused)
+static void threads_require_send_messages_in_threads(void **unused)
 {
     uint64_t in_threads = PERMISSION(SEND_MESSAGES_IN_THREADS);
     struct rights_of sender = me_with(VIEW | SEND | PERMISSION(ATTACH_FILES));
@@ -523,7 +524,7 @@ static void in_threads_another_right_is_the_one_to_send(void **unused)
     assert_true(rights_in_channel(&threader, CHANNEL_TEXT, NULL, 0, false) == (VIEW | in_threads));
 }
 
-static void at_equal_positions_the_older_role_is_above(void **unused)
+static void older_role_is_above_at_equal_positions(void **unused)
 {
     (void)unused;
     assert_true(role_is_above(2, 50, 1, 10));
@@ -536,19 +537,19 @@ static void at_equal_positions_the_older_role_is_above(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_implementations_agree_on_random_guilds),
-        cmocka_unit_test(an_owner_has_every_right_whatever_is_denied),
-        cmocka_unit_test(an_administrator_has_every_right_even_when_timed_out),
-        cmocka_unit_test(an_overwrite_makes_nobody_an_administrator),
-        cmocka_unit_test(denials_of_all_roles_come_before_what_any_allows),
-        cmocka_unit_test(roles_go_over_everyone_and_the_member_over_roles),
-        cmocka_unit_test(overwrites_of_others_mean_nothing),
-        cmocka_unit_test(who_is_timed_out_sees_and_does_nothing_else),
-        cmocka_unit_test(without_a_view_no_right_in_the_channel_is_left),
-        cmocka_unit_test(who_cannot_send_cannot_mention_everyone_or_attach),
-        cmocka_unit_test(who_cannot_connect_has_no_voice_and_does_not_manage),
-        cmocka_unit_test(in_threads_another_right_is_the_one_to_send),
-        cmocka_unit_test(at_equal_positions_the_older_role_is_above),
+        cmocka_unit_test(permissions_match_the_reference_implementation_on_random_guilds),
+        cmocka_unit_test(guild_owner_has_every_permission_despite_denials),
+        cmocka_unit_test(administrator_has_every_permission_even_when_timed_out),
+        cmocka_unit_test(overwrite_cannot_grant_administrator),
+        cmocka_unit_test(role_allows_override_the_denials_of_other_roles),
+        cmocka_unit_test(member_overwrites_override_roles_which_override_everyone),
+        cmocka_unit_test(overwrites_for_other_members_and_roles_are_ignored),
+        cmocka_unit_test(timed_out_member_can_only_view_and_read_history),
+        cmocka_unit_test(member_without_view_channel_has_no_channel_permissions),
+        cmocka_unit_test(member_without_send_messages_cannot_mention_everyone_or_attach),
+        cmocka_unit_test(member_without_connect_has_no_voice_or_manage_permissions),
+        cmocka_unit_test(threads_require_send_messages_in_threads),
+        cmocka_unit_test(older_role_is_above_at_equal_positions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

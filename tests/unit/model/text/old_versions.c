@@ -1,4 +1,4 @@
-/* old_versions.c - tests of src/model/text/old_versions.c. */
+/* old_versions.c - tests the conversion of replies for old API versions. */
 #include "unit/unit.h"
 
 #include "model/text/old_versions.h"
@@ -14,7 +14,7 @@ static void respelled(const char *json, const char *expected)
     buf_clear(&out);
 }
 
-static void permission_sets_become_numbers(void **state)
+static void old_api_versions_get_permissions_as_numbers(void **state)
 {
     (void)state;
     respelled("{\"id\":\"7\",\"permissions\":\"2147483656\"}",
@@ -24,7 +24,7 @@ static void permission_sets_become_numbers(void **state)
     respelled("{\"permissions\":\"words\"}", "{\"permissions\":\"words\"}");
 }
 
-static void overwrites_name_their_type(void **state)
+static void old_api_versions_get_overwrite_types_as_names(void **state)
 {
     (void)state;
     respelled(
@@ -35,7 +35,7 @@ static void overwrites_name_their_type(void **state)
         "\"nested\":{\"type\":1}}");
 }
 
-static void texts_stay_as_they_are(void **state)
+static void conversion_for_old_api_versions_leaves_text_unchanged(void **state)
 {
     (void)state;
     respelled("{\"content\":\"\\\"permissions\\\":\\\"8\\\"\",\"x\":\"\\\\\"}",
@@ -44,7 +44,7 @@ static void texts_stay_as_they_are(void **state)
     respelled("{\"permissions\"", "{\"permissions\"");
 }
 
-static void versions_are_read(void **state)
+static void api_versions_6_to_10_are_parsed(void **state)
 {
     int version = 0;
 
@@ -60,10 +60,10 @@ static void versions_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(permission_sets_become_numbers),
-        cmocka_unit_test(overwrites_name_their_type),
-        cmocka_unit_test(texts_stay_as_they_are),
-        cmocka_unit_test(versions_are_read),
+        cmocka_unit_test(old_api_versions_get_permissions_as_numbers),
+        cmocka_unit_test(old_api_versions_get_overwrite_types_as_names),
+        cmocka_unit_test(conversion_for_old_api_versions_leaves_text_unchanged),
+        cmocka_unit_test(api_versions_6_to_10_are_parsed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,4 @@
-/* reaction_text.c - the text that a message's row has of its reactions is shown as the
- * interface's rows describe them. */
+/* reaction_text.c - tests the stored text of a message's reactions and its conversion to JSON. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -36,8 +35,8 @@ static const struct reaction_emoji wave = { { GIVEN, 71 },
                                             STR_INIT("wa\"\n\tve"),
                                             { GIVEN, true } };
 
-static void keep(snowflake id, const struct reaction_emoji *emoji, const char *key, int64_t normal,
-                 int64_t burst)
+static void append_stored_reaction(snowflake id, const struct reaction_emoji *emoji,
+                                   const char *key, int64_t normal, int64_t burst)
 {
     struct reaction_line line = { .id = id,
                                   .normal = normal,
@@ -48,7 +47,7 @@ static void keep(snowflake id, const struct reaction_emoji *emoji, const char *k
     reaction_line_add(&text, &line);
 }
 
-/* What the interface's own rows make of it. */
+/* The same reactions, encoded by the schema. */
 static struct str as_described(const struct reaction *reactions, size_t count)
 {
     struct json j = json_to(&described);
@@ -65,7 +64,7 @@ static struct str as_shown(void)
     return buf_str(&shown);
 }
 
-static void it_is_shown_as_described(void **state)
+static void stored_reactions_are_written_as_their_schema_describes(void **state)
 {
     (void)state;
     const struct reaction_details of[] = { { 3, 0 }, { 0, 1 }, { 123456, 654321 }, { 1, 0 } };
@@ -76,10 +75,10 @@ static void it_is_shown_as_described(void **state)
         { .emoji = &wave, .count = 1, .count_details = &of[3] },
     };
 
-    keep(1, &fire, "x", 3, 0);
-    keep(UINT64_MAX, &wave, ":71", 0, 1);
-    keep(0x123456789abcdef0, &fire, "y", 123456, 654321);
-    keep(9, &wave, ":72", 1, 0);
+    append_stored_reaction(1, &fire, "x", 3, 0);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", 0, 1);
+    append_stored_reaction(0x123456789abcdef0, &fire, "y", 123456, 654321);
+    append_stored_reaction(9, &wave, ":72", 1, 0);
     reaction_text_mark(buf_str(&text), 1, OWN_NORMAL);
     reaction_text_mark(buf_str(&text), UINT64_MAX, OWN_BURST);
     reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_NORMAL);
@@ -88,19 +87,19 @@ static void it_is_shown_as_described(void **state)
     assert_str(as_shown(), str_dupz(arena, as_described(reactions, 4)));
 }
 
-static void none_is_an_empty_array(void **state)
+static void message_without_reactions_has_an_empty_array(void **state)
 {
     (void)state;
     assert_true(str_is(as_shown(), "[]"));
 }
 
-static void lines_are_read_back(void **state)
+static void stored_reaction_lines_are_parsed(void **state)
 {
     (void)state;
     struct reaction_line line;
 
-    keep(UINT64_MAX, &wave, ":71", -2, 5);
-    keep(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
+    append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
     reaction_text_mark(buf_str(&text), 7, OWN_NORMAL);
     struct str rest = reaction_text_lines(buf_str(&text));
     assert_true(reaction_line_next(&rest, &line));
@@ -114,14 +113,14 @@ static void lines_are_read_back(void **state)
     assert_false(reaction_line_next(&rest, &line));
 }
 
-static void a_text_that_ends_early_ends_there(void **state)
+static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
 {
     (void)state;
     struct reaction_line line;
 
-    keep(7, &fire, "x", 1, 0);
+    append_stored_reaction(7, &fire, "x", 1, 0);
     size_t whole = text.n;
-    keep(8, &fire, "y", 1, 0);
+    append_stored_reaction(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
         struct str rest = reaction_text_lines(str_dup(arena, str_slice(text.p, n)));
 
@@ -139,7 +138,7 @@ static void a_text_that_ends_early_ends_there(void **state)
     }
 }
 
-static void the_first_few_are_named(void **state)
+static void reaction_line_names_the_first_four_users(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
@@ -154,7 +153,7 @@ static void the_first_few_are_named(void **state)
     assert_true(line.normal == 5 && !reaction_line_names(&line, 5));
     reaction_line_add(&text, &line);
     assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED);
-    /* One more is named only where all the others are. */
+    /* Another user is named only if all other users are named. */
     reaction_line_discount(arena, &line, 2);
     assert_true(line.normal == 4 && !reaction_line_names(&line, 2));
     reaction_line_count(arena, &line, 6);
@@ -166,7 +165,7 @@ static void the_first_few_are_named(void **state)
     assert_true(reaction_line_names(&line, 8));
 }
 
-static void a_reader_who_is_named_sees_it(void **state)
+static void reaction_of_the_reading_user_is_marked_as_me(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
@@ -184,12 +183,17 @@ static void a_reader_who_is_named_sees_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_shown_as_described, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(none_is_an_empty_array, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_are_read_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_text_that_ends_early_ends_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_first_few_are_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reader_who_is_named_sees_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stored_reactions_are_written_as_their_schema_describes,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(message_without_reactions_has_an_empty_array, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(stored_reaction_lines_are_parsed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(truncated_reaction_text_ends_at_the_last_complete_line,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reaction_line_names_the_first_four_users, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(reaction_of_the_reading_user_is_marked_as_me, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* client.c - requests to other servers, and where they may not go. */
+/* client.c - tests the HTTP client, and the addresses that it must not contact. */
 #include "unit/unit.h"
 
 #include <semaphore.h>
@@ -25,7 +25,7 @@ static bool is_public(const char *text)
     return address_is_public(&v6);
 }
 
-static void public_addresses_are_told_from_others(void **state)
+static void public_and_private_ip_addresses_are_distinguished(void **state)
 {
     static const char *const others[] = {
         "0.0.0.0",
@@ -118,7 +118,7 @@ static void public_addresses_are_told_from_others(void **state)
     assert_false(address_is_public(&local));
 }
 
-static void hosts_are_public_by_what_they_are_called(void **state)
+static void urls_with_private_hosts_are_recognized(void **state)
 {
     static const char *const others[] = {
         "http://127.0.0.1/x",
@@ -181,12 +181,12 @@ static struct {
     char type[64], body[8192];
     bool takes;
     struct buf taken;
-    size_t bytes;    /* of all answers */
-    int64_t slow_ns; /* what each end takes */
+    size_t bytes;    /* of all responses */
+    int64_t slow_ns; /* duration of each completion callback */
     sem_t done;
 } fetch;
 
-/* What was done between two ends of turns of the fetcher's loop. */
+/* Work between two iteration ends of the fetcher's loop. */
 static struct {
     struct turn_end end;
     int ends, most_ends;
@@ -217,7 +217,7 @@ static void done(void *arg, enum fetch_result result, int status, struct str typ
     sem_post(&fetch.done);
 }
 
-static void begin_on_loop(struct loop *l, void *arg)
+static void start_request_on_loop(struct loop *l, void *arg)
 {
     (void)arg;
     if (!fetch.fetcher)
@@ -226,7 +226,7 @@ static void begin_on_loop(struct loop *l, void *arg)
     fetch.returned = true;
 }
 
-static void free_on_loop(struct loop *l, void *arg)
+static void free_fetcher_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
@@ -253,7 +253,7 @@ static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *m
 
 static void begin(const char *method, const char *url_format, struct str body)
 {
-    begin_with(begin_on_loop, method, url_format, body);
+    begin_with(start_request_on_loop, method, url_format, body);
 }
 
 static enum fetch_result run(const char *method, const char *url_format, struct str body)
@@ -289,13 +289,13 @@ static int start_guarded(void **state)
 static int stop(void **state)
 {
     (void)state;
-    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    loop_call(loops_at(app.loops, 0), free_fetcher_on_loop, NULL);
     app_stop();
     sem_destroy(&fetch.done);
     return 0;
 }
 
-static void requests_are_answered(void **state)
+static void http_client_receives_responses(void **state)
 {
     (void)state;
     assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
@@ -310,7 +310,7 @@ static void requests_are_answered(void **state)
     assert_string_equal(fetch.body, "");
 }
 
-static void a_long_answer_is_taken_and_not_copied(void **state)
+static void long_response_is_taken_over_without_copy(void **state)
 {
     enum { LENGTH = 29 * 1024 * 1024 };
 
@@ -318,7 +318,7 @@ static void a_long_answer_is_taken_and_not_copied(void **state)
     fetch.takes = true;
     fetch.request.max_answer = LENGTH;
     assert_int_equal(run("GET", "http://127.0.0.1:%d/size?30408704", STR("")), FETCH_OK);
-    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    loop_call(loops_at(app.loops, 0), free_fetcher_on_loop, NULL);
     assert_int_equal(fetch.taken.n, LENGTH);
     for (size_t i = 0; i < LENGTH; i += 4099)
         assert_int_equal(fetch.taken.p[i], 'a' + i % 23);
@@ -327,33 +327,33 @@ static void a_long_answer_is_taken_and_not_copied(void **state)
 
 enum { TOGETHER = 12 };
 
-static void begin_many_on_loop(struct loop *l, void *arg)
+static void start_many_requests_on_loop(struct loop *l, void *arg)
 {
     for (int i = 0; i < TOGETHER; i++)
-        begin_on_loop(l, arg);
+        start_request_on_loop(l, arg);
 }
 
-/* They are more than a turn has time for, so some sockets are passed over for a while. */
-static void long_answers_that_come_together_are_all_taken(void **state)
+/* The responses need more than one iteration, so some sockets wait. */
+static void simultaneous_long_responses_are_all_received(void **state)
 {
     enum { LENGTH = 4 * 1024 * 1024 };
 
     (void)state;
     fetch.request.max_answer = LENGTH;
-    begin_with(begin_many_on_loop, "GET", "http://127.0.0.1:%d/size?4194304", STR(""));
+    begin_with(start_many_requests_on_loop, "GET", "http://127.0.0.1:%d/size?4194304", STR(""));
     for (int i = 0; i < TOGETHER; i++)
         sem_wait(&fetch.done);
     assert_int_equal(fetch.result, FETCH_OK);
     assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
 }
 
-/* A server that is trusted by who has its file. */
+/* A self-signed certificate that a client trusts through its file. */
 struct own_certificate {
     char folder[32], certificate[64], key[64];
     struct tls_context *context;
 };
 
-static void certificate_make(struct own_certificate *c)
+static void make_self_signed_certificate(struct own_certificate *c)
 {
     *c = (struct own_certificate){ .folder = "/tmp/net_client_XXXXXX" };
     assert_non_null(mkdtemp(c->folder));
@@ -362,7 +362,7 @@ static void certificate_make(struct own_certificate *c)
     assert_int_equal(tls_context_self_signed(c->folder, "localhost", &c->context), OK);
 }
 
-static void certificate_remove(struct own_certificate *c)
+static void remove_self_signed_certificate(struct own_certificate *c)
 {
     tls_context_free(c->context);
     unlink(c->certificate);
@@ -370,7 +370,7 @@ static void certificate_remove(struct own_certificate *c)
     rmdir(c->folder);
 }
 
-static void turn_note(struct turn_end *t)
+static void record_iteration_end(struct turn_end *t)
 {
     (void)t;
     turn.most_ends = turn.ends > turn.most_ends ? turn.ends : turn.most_ends;
@@ -378,48 +378,48 @@ static void turn_note(struct turn_end *t)
     turn.ends = turn.pieces = 0;
 }
 
-static void turn_watch(struct loop *l, void *arg)
+static void start_watching_iterations(struct loop *l, void *arg)
 {
     (void)arg;
     memset(&turn, 0, sizeof turn);
-    turn.end.run = turn_note;
+    turn.end.run = record_iteration_end;
     loop_add_turn_end(l, &turn.end);
 }
 
-static void turn_unwatch(struct loop *l, void *arg)
+static void stop_watching_iterations(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
-    turn_note(&turn.end);
+    record_iteration_end(&turn.end);
     loop_drop_turn_end(&turn.end);
 }
 
-static void fetch_together(const char *url_format)
+static void fetch_many_and_wait(const char *url_format)
 {
-    loop_call(loops_at(app.loops, 0), turn_watch, NULL);
+    loop_call(loops_at(app.loops, 0), start_watching_iterations, NULL);
     fetch.request.timeout_ms = 60 * 1000;
-    begin_with(begin_many_on_loop, "GET", url_format, STR(""));
+    begin_with(start_many_requests_on_loop, "GET", url_format, STR(""));
     for (int i = 0; i < TOGETHER; i++)
         sem_wait(&fetch.done);
-    loop_call(loops_at(app.loops, 0), turn_unwatch, NULL);
+    loop_call(loops_at(app.loops, 0), stop_watching_iterations, NULL);
 }
 
-/* Each end takes more than the share, so that no turn has two. */
-static void ends_that_come_together_have_a_share_of_a_turn(void **state)
+/* Each completion takes more than the time share of an iteration, so no iteration has two. */
+static void completed_requests_are_spread_over_iterations(void **state)
 {
     (void)state;
     fetch.slow_ns = 5 * 1000 * 1000;
-    fetch_together("http://127.0.0.1:%d/echo");
+    fetch_many_and_wait("http://127.0.0.1:%d/echo");
     assert_int_equal(fetch.bytes, TOGETHER * strlen("hello"));
     assert_int_equal(turn.most_ends, 1);
 }
 
-/* --- pieces of answers ---------------------------------------------------------------- */
+/* --- response data -------------------------------------------------------------------- */
 
 static curl_write_callback take_piece;
 static __typeof__(curl.easy_setopt) set_option;
 
-/* As one that takes a millisecond would be. */
-static size_t take_slowly(char *p, size_t size, size_t n, void *arg)
+/* Simulates a write callback that takes 1 ms. */
+static size_t write_callback_slowly(char *p, size_t size, size_t n, void *arg)
 {
     size_t taken = take_piece(p, size, n, arg);
 
@@ -438,37 +438,36 @@ static CURLcode set_option_slowly(CURL *easy, CURLoption option, ...)
     if (option == CURLOPT_WRITEFUNCTION) {
         take_piece = va_arg(values, curl_write_callback);
         va_end(values);
-        return set_option(easy, option, take_slowly);
+        return set_option(easy, option, write_callback_slowly);
     }
-    void *value = va_arg(values, void *); /* or a whole number, which is as long */
+    void *value = va_arg(values, void *); /* or an integer of the same size */
     va_end(values);
     return set_option(easy, option, value);
 }
 
-/* By TLS libcurl takes up to a hundred pieces of an answer at once, and those of others that it
- * wants to look at again. */
-static void pieces_of_answers_have_a_share_of_a_turn(void **state)
+/* With TLS, libcurl passes up to a hundred pieces of a response at once. */
+static void response_data_is_spread_over_iterations(void **state)
 {
     enum { LENGTH = 128 * 1024, SHARE = 4 };
     struct own_certificate own;
 
     (void)state;
-    certificate_make(&own);
+    make_self_signed_certificate(&own);
     start_with(&(struct server_options){ .tls = own.context },
                &(struct fetch_options){ .allow_private = true, .ca_file = own.certificate });
     assert_true(curl_load());
     set_option = curl.easy_setopt;
     curl.easy_setopt = set_option_slowly;
     fetch.request.max_answer = LENGTH;
-    fetch_together("https://localhost:%d/size?131072");
+    fetch_many_and_wait("https://localhost:%d/size?131072");
     curl.easy_setopt = set_option;
     stop(NULL);
     assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
     assert_true(turn.most_pieces <= SHARE + 1);
-    certificate_remove(&own);
+    remove_self_signed_certificate(&own);
 }
 
-static void headers_are_sent_unless_they_would_be_two(void **state)
+static void request_headers_with_line_breaks_are_not_sent(void **state)
 {
     struct fetch_header headers[] = { { STR("X-Sent"), STR("yes") } };
 
@@ -490,7 +489,7 @@ static void redirects_are_not_followed(void **state)
     assert_string_equal(fetch.body, "elsewhere");
 }
 
-static void the_environment_has_no_say(void **state)
+static void http_client_ignores_proxy_environment_variables(void **state)
 {
     (void)state;
     setenv("http_proxy", "http://127.0.0.1:1", 1);
@@ -500,7 +499,7 @@ static void the_environment_has_no_say(void **state)
     unsetenv("all_proxy");
 }
 
-static void private_addresses_are_forbidden_under_every_name(void **state)
+static void private_addresses_are_forbidden_in_every_notation(void **state)
 {
     (void)state;
     assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_FORBIDDEN);
@@ -529,7 +528,7 @@ static void urls_that_are_not_plain_http_are_refused(void **state)
             fail_msg("'%s' was not refused", urls[i]);
 }
 
-static void answers_past_the_limit_are_not_taken(void **state)
+static void responses_above_the_size_limit_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(run("GET", "http://127.0.0.1:%d/size?5000", STR("")), FETCH_OK);
@@ -538,8 +537,8 @@ static void answers_past_the_limit_are_not_taken(void **state)
     assert_string_equal(fetch.body, "");
 }
 
-/* Which leaves a busy machine the time to ask. */
-static void silence_ends_at_the_deadline(void **state)
+/* Two seconds leave a busy machine enough time to send the request. */
+static void silent_server_causes_a_timeout(void **state)
 {
     (void)state;
     fetch.request.timeout_ms = 2000;
@@ -547,45 +546,44 @@ static void silence_ends_at_the_deadline(void **state)
     app_release();
 }
 
-static void servers_that_are_not_there_are_unreachable(void **state)
+static void missing_server_is_reported_as_unreachable(void **state)
 {
     (void)state;
     assert_int_equal(run("GET", "http://127.0.0.1:1/", STR("")), FETCH_UNREACHABLE);
     assert_int_equal(run("GET", "https://127.0.0.1:%d/echo", STR("")), FETCH_UNREACHABLE);
 }
 
-static void freeing_ends_what_is_running(void **state)
+static void freeing_the_fetcher_ends_running_requests(void **state)
 {
     (void)state;
     begin("GET", "http://127.0.0.1:%d/hold", STR(""));
     app_wait_until(atomic_load(&app.held));
-    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    loop_call(loops_at(app.loops, 0), free_fetcher_on_loop, NULL);
     sem_wait(&fetch.done);
     assert_int_equal(fetch.result, FETCH_UNREACHABLE);
     app_release();
 }
 
-static void begin_and_free_on_loop(struct loop *l, void *arg)
+static void start_request_and_free_fetcher_on_loop(struct loop *l, void *arg)
 {
-    begin_on_loop(l, arg);
-    free_on_loop(l, arg);
+    start_request_on_loop(l, arg);
+    free_fetcher_on_loop(l, arg);
 }
 
-/* Its end is posted to the loop, and comes after that of the fetcher. */
-static void a_request_that_never_began_ends_after_its_fetcher(void **state)
+static void failed_request_completes_after_its_fetcher_was_freed(void **state)
 {
     (void)state;
-    begin_with(begin_and_free_on_loop, "GET", "ftp://127.0.0.1:%d/echo", STR(""));
+    begin_with(start_request_and_free_fetcher_on_loop, "GET", "ftp://127.0.0.1:%d/echo", STR(""));
     sem_wait(&fetch.done);
     assert_int_equal(fetch.result, FETCH_BAD_URL);
 }
 
-static void certificates_are_checked(void **state)
+static void http_client_verifies_certificates(void **state)
 {
     struct own_certificate own;
 
     (void)state;
-    certificate_make(&own);
+    make_self_signed_certificate(&own);
     struct server_options o = { .tls = own.context };
     struct fetch_options trusting = { .allow_private = true, .ca_file = own.certificate };
     struct fetch_options ordinary = { .allow_private = true };
@@ -597,7 +595,7 @@ static void certificates_are_checked(void **state)
     start_with(&o, &ordinary);
     assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_UNREACHABLE);
     stop(NULL);
-    certificate_remove(&own);
+    remove_self_signed_certificate(&own);
 }
 
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -605,26 +603,26 @@ static void certificates_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(public_addresses_are_told_from_others),
-        cmocka_unit_test(hosts_are_public_by_what_they_are_called),
-        with_server(requests_are_answered),
-        with_server(a_long_answer_is_taken_and_not_copied),
-        with_server(long_answers_that_come_together_are_all_taken),
-        with_server(ends_that_come_together_have_a_share_of_a_turn),
-        cmocka_unit_test(pieces_of_answers_have_a_share_of_a_turn),
-        with_server(headers_are_sent_unless_they_would_be_two),
+        cmocka_unit_test(public_and_private_ip_addresses_are_distinguished),
+        cmocka_unit_test(urls_with_private_hosts_are_recognized),
+        with_server(http_client_receives_responses),
+        with_server(long_response_is_taken_over_without_copy),
+        with_server(simultaneous_long_responses_are_all_received),
+        with_server(completed_requests_are_spread_over_iterations),
+        cmocka_unit_test(response_data_is_spread_over_iterations),
+        with_server(request_headers_with_line_breaks_are_not_sent),
         with_server(redirects_are_not_followed),
-        with_server(the_environment_has_no_say),
-        cmocka_unit_test_setup_teardown(private_addresses_are_forbidden_under_every_name,
+        with_server(http_client_ignores_proxy_environment_variables),
+        cmocka_unit_test_setup_teardown(private_addresses_are_forbidden_in_every_notation,
                                         start_guarded, stop),
         with_server(urls_that_are_not_plain_http_are_refused),
-        with_server(answers_past_the_limit_are_not_taken),
-        with_server(silence_ends_at_the_deadline),
-        with_server(servers_that_are_not_there_are_unreachable),
-        with_server(freeing_ends_what_is_running),
-        with_server(a_request_that_never_began_ends_after_its_fetcher),
-        cmocka_unit_test(certificates_are_checked),
+        with_server(responses_above_the_size_limit_are_refused),
+        with_server(silent_server_causes_a_timeout),
+        with_server(missing_server_is_reported_as_unreachable),
+        with_server(freeing_the_fetcher_ends_running_requests),
+        with_server(failed_request_completes_after_its_fetcher_was_freed),
+        cmocka_unit_test(http_client_verifies_certificates),
     };
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     return cmocka_run_group_tests_name("net/client", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* chunks.c - chunked bodies, whole and in every pair of pieces. */
+/* chunks.c - tests the parsing of chunked bodies, whole and in every pair of pieces. */
 #include "unit/unit.h"
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static long feed(struct http_chunks *c, struct str piece, struct buf *out, bool 
     return used;
 }
 
-static void check_pieces(const struct reading *c, size_t first, size_t step)
+static void check_chunks_in_pieces(const struct reading *c, size_t first, size_t step)
 {
     struct http_chunks chunks = { 0 };
     struct buf body, out;
@@ -115,13 +115,13 @@ static void check_pieces(const struct reading *c, size_t first, size_t step)
     buf_clear(&out);
 }
 
-static void reads_alike_in_all_pieces(void **state)
+static void chunked_bodies_are_parsed_equally_in_all_pieces(void **state)
 {
     const struct reading *c = *state;
 
     for (size_t first = 0; first <= c->bytes.n; first++) {
-        check_pieces(c, first, c->bytes.n);
-        check_pieces(c, first, 1);
+        check_chunks_in_pieces(c, first, c->bytes.n);
+        check_chunks_in_pieces(c, first, 1);
     }
 }
 
@@ -143,7 +143,7 @@ static long read_all(const struct buf *bytes)
     return used;
 }
 
-static void size_line_has_a_limit(void **state)
+static void chunk_size_line_length_is_limited(void **state)
 {
     (void)state;
     struct buf b;
@@ -152,7 +152,7 @@ static void size_line_has_a_limit(void **state)
     buf_add_lit(&b, "1;");
     add_times(&b, 'a', HTTP_MAX_CHUNK_LINE - 2);
     buf_add_lit(&b, "\r\nx\r\n");
-    /* It starts anew with each chunk. */
+    /* The limit applies to each chunk separately. */
     add_times(&b, '0', HTTP_MAX_CHUNK_LINE);
     buf_add_lit(&b, "\r\n\r\n");
     assert_int_equal(read_all(&b), b.n);
@@ -167,7 +167,7 @@ static void size_line_has_a_limit(void **state)
     buf_clear(&b);
 }
 
-static void trailers_have_a_limit(void **state)
+static void chunked_trailers_size_is_limited(void **state)
 {
     (void)state;
     struct buf b;
@@ -185,7 +185,7 @@ static void trailers_have_a_limit(void **state)
     buf_clear(&b);
 }
 
-static void nothing_is_taken_after_the_end(void **state)
+static void chunk_reader_consumes_nothing_after_the_last_chunk(void **state)
 {
     (void)state;
     struct http_chunks chunks = { 0 };
@@ -203,16 +203,17 @@ static void nothing_is_taken_after_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(size_line_has_a_limit),
-        cmocka_unit_test(trailers_have_a_limit),
-        cmocka_unit_test(nothing_is_taken_after_the_end),
+        cmocka_unit_test(chunk_size_line_length_is_limited),
+        cmocka_unit_test(chunked_trailers_size_is_limited),
+        cmocka_unit_test(chunk_reader_consumes_nothing_after_the_last_chunk),
     };
     struct CMUnitTest tests[COUNT_OF(readings) + COUNT_OF(others)];
 
     for (size_t i = 0; i < COUNT_OF(readings); i++)
-        tests[i] = (struct CMUnitTest){ .name = readings[i].name,
-                                        .test_func = reads_alike_in_all_pieces,
-                                        .initial_state = (void *)(uintptr_t)&readings[i] };
+        tests[i] =
+            (struct CMUnitTest){ .name = readings[i].name,
+                                 .test_func = chunked_bodies_are_parsed_equally_in_all_pieces,
+                                 .initial_state = (void *)(uintptr_t)&readings[i] };
     for (size_t i = 0; i < COUNT_OF(others); i++)
         tests[COUNT_OF(readings) + i] = others[i];
     return cmocka_run_group_tests_name("net/chunks", tests, NULL, NULL);

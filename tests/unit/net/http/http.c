@@ -1,4 +1,5 @@
-/* http.c - request heads, whole and cut at every byte, and header values. */
+/* http.c - tests the parsing of request heads, whole and truncated at every byte, and of header
+ * values. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -251,7 +252,7 @@ static void describe(struct buf *out, long result, const struct http_request *r)
         buf_printf(out, "%s", flags[i] ? names[i] : "");
 }
 
-/* The head's first n bytes, in memory of exactly that size. */
+/* Parses the first n bytes of the head, in memory of exactly that size. */
 static long read_first(struct str head, size_t n, struct buf *out)
 {
     struct http_request r;
@@ -269,8 +270,7 @@ static long read_first(struct str head, size_t n, struct buf *out)
     return result;
 }
 
-/* Cut anywhere, it asks for more until it says what it says of the whole. */
-static void reads_alike_wherever_it_is_cut(void **state)
+static void request_heads_are_parsed_equally_wherever_they_are_split(void **state)
 {
     const struct reading *c = *state;
     struct buf out;
@@ -291,7 +291,7 @@ static void reads_alike_wherever_it_is_cut(void **state)
     buf_clear(&out);
 }
 
-static void bytes_behind_a_head_are_left(void **state)
+static void bytes_after_a_request_head_are_not_consumed(void **state)
 {
     (void)state;
     struct http_request r;
@@ -299,7 +299,7 @@ static void bytes_behind_a_head_are_left(void **state)
     assert_int_equal(http_read_head(STR(GET("") "\x00\x01 next"), &r), sizeof(GET("")) - 1);
 }
 
-static void headers_are_found_by_name(void **state)
+static void request_headers_are_found_by_name(void **state)
 {
     (void)state;
     struct http_request r;
@@ -319,7 +319,7 @@ static void headers_are_found_by_name(void **state)
     assert_str(r.method_text, "POST");
     assert_str(r.target, "/");
 
-    /* Nothing of one request is left for the next. */
+    /* No state of one request remains for the next. */
     assert_true(http_read_head(STR(GET("")), &r) > 0);
     assert_null(r.authorization.p);
     assert_null(r.content_type.p);
@@ -334,7 +334,7 @@ static void add_times(struct buf *b, char c, size_t n)
         buf_add_char(b, c);
 }
 
-/* A request line of that many bytes, and the rest of a head. */
+/* Returns a head whose request line has n bytes. */
 static struct buf long_line(size_t n)
 {
     struct buf b;
@@ -346,7 +346,7 @@ static struct buf long_line(size_t n)
     return b;
 }
 
-static void request_line_has_a_limit(void **state)
+static void request_line_length_is_limited(void **state)
 {
     (void)state;
     struct http_request r;
@@ -356,7 +356,7 @@ static void request_line_has_a_limit(void **state)
     buf_clear(&b);
     b = long_line(HTTP_MAX_LINE + 1);
     assert_int_equal(http_read_head(buf_str(&b), &r), -414);
-    /* Also when its end is not in sight, and never a moment later. */
+    /* The limit also applies before the end of the line has arrived. */
     assert_int_equal(http_read_head(str_slice(b.p, HTTP_MAX_LINE + 1), &r), 0);
     assert_int_equal(http_read_head(str_slice(b.p, HTTP_MAX_LINE + 2), &r), -414);
     buf_clear(&b);
@@ -367,7 +367,7 @@ static void request_line_has_a_limit(void **state)
     buf_clear(&b);
 }
 
-/* Headers of that many bytes, with the empty line. */
+/* Returns a head whose headers have n bytes, with the empty line. */
 static struct buf long_head(size_t n)
 {
     struct buf b;
@@ -379,7 +379,7 @@ static struct buf long_head(size_t n)
     return b;
 }
 
-static void headers_have_a_limit(void **state)
+static void total_header_size_is_limited(void **state)
 {
     (void)state;
     struct http_request r;
@@ -396,7 +396,7 @@ static void headers_have_a_limit(void **state)
     buf_clear(&b);
 }
 
-static void header_lines_have_a_limit(void **state)
+static void number_of_header_lines_is_limited(void **state)
 {
     (void)state;
     struct http_request r;
@@ -455,10 +455,10 @@ static const struct asking {
     { "boundary=abc", "boundary", NULL },
     { "", "boundary", NULL },
     { "a/b; c=12345678", "c", "12345678" },
-    { "a/b; c=123456789", "c", NULL }, /* longer than there is room */
+    { "a/b; c=123456789", "c", NULL }, /* longer than the buffer */
 };
 
-static void parameters_are_found_and_unquoted(void **state)
+static void header_parameters_are_found_and_unquoted(void **state)
 {
     (void)state;
 
@@ -507,7 +507,7 @@ static const struct offer {
     { "gzip;level=9", false },
 };
 
-static void codings_are_accepted_as_offered(void **state)
+static void accept_encoding_is_evaluated(void **state)
 {
     (void)state;
 
@@ -517,7 +517,7 @@ static void codings_are_accepted_as_offered(void **state)
     assert_false(http_accepts((struct str){ 0 }, STR("gzip")));
 }
 
-static void entity_tags_are_found_in_lists(void **state)
+static void entity_tags_are_found_in_if_none_match_lists(void **state)
 {
     struct str tag = STR("W/\"ab\"");
 
@@ -567,7 +567,7 @@ static const struct ranging {
     { "", 1000, 0, 0, 0 },
 };
 
-static void ranges_are_cut_to_the_size(void **state)
+static void byte_ranges_are_limited_to_the_file_size(void **state)
 {
     (void)state;
 
@@ -586,23 +586,25 @@ static void ranges_are_cut_to_the_size(void **state)
 int main(void)
 {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(bytes_behind_a_head_are_left),
-        cmocka_unit_test(headers_are_found_by_name),
-        cmocka_unit_test(request_line_has_a_limit),
-        cmocka_unit_test(headers_have_a_limit),
-        cmocka_unit_test(header_lines_have_a_limit),
+        cmocka_unit_test(bytes_after_a_request_head_are_not_consumed),
+        cmocka_unit_test(request_headers_are_found_by_name),
+        cmocka_unit_test(request_line_length_is_limited),
+        cmocka_unit_test(total_header_size_is_limited),
+        cmocka_unit_test(number_of_header_lines_is_limited),
         cmocka_unit_test(media_types_are_compared_without_parameters),
-        cmocka_unit_test(parameters_are_found_and_unquoted),
-        cmocka_unit_test(codings_are_accepted_as_offered),
-        cmocka_unit_test(entity_tags_are_found_in_lists),
-        cmocka_unit_test(ranges_are_cut_to_the_size),
+        cmocka_unit_test(header_parameters_are_found_and_unquoted),
+        cmocka_unit_test(accept_encoding_is_evaluated),
+        cmocka_unit_test(entity_tags_are_found_in_if_none_match_lists),
+        cmocka_unit_test(byte_ranges_are_limited_to_the_file_size),
     };
     struct CMUnitTest tests[COUNT_OF(readings) + COUNT_OF(others)];
 
     for (size_t i = 0; i < COUNT_OF(readings); i++)
-        tests[i] = (struct CMUnitTest){ .name = readings[i].name,
-                                        .test_func = reads_alike_wherever_it_is_cut,
-                                        .initial_state = (void *)(uintptr_t)&readings[i] };
+        tests[i] =
+            (struct CMUnitTest){ .name = readings[i].name,
+                                 .test_func =
+                                     request_heads_are_parsed_equally_wherever_they_are_split,
+                                 .initial_state = (void *)(uintptr_t)&readings[i] };
     for (size_t i = 0; i < COUNT_OF(others); i++)
         tests[COUNT_OF(readings) + i] = others[i];
     return cmocka_run_group_tests_name("net/http", tests, NULL, NULL);

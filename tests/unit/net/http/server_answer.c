@@ -1,4 +1,4 @@
-/* server_answer.c - what the answers of a real server look like. */
+/* server_answer.c - tests the responses of a running server. */
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -25,7 +25,7 @@ static int stop(void **state)
     return 0;
 }
 
-static void an_answer_has_the_head_that_clients_depend_on(void **state)
+static void response_has_the_headers_that_clients_require(void **state)
 {
     int fd = app_connect();
 
@@ -48,7 +48,7 @@ static void an_answer_has_the_head_that_clients_depend_on(void **state)
     close(fd);
 }
 
-static void answers_without_content_have_no_headers_about_it(void **state)
+static void responses_without_body_have_no_content_headers(void **state)
 {
     int fd = app_connect();
     const char *const paths[] = { "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -69,7 +69,7 @@ static void answers_without_content_have_no_headers_about_it(void **state)
     close(fd);
 }
 
-static void head_is_answered_like_get_without_the_body(void **state)
+static void head_request_gets_the_headers_of_get_without_body(void **state)
 {
     int fd = app_connect();
 
@@ -85,7 +85,7 @@ static void head_is_answered_like_get_without_the_body(void **state)
     close(fd);
 }
 
-static void connections_stay_open_unless_one_side_says_otherwise(void **state)
+static void connections_stay_open_unless_one_side_sends_connection_close(void **state)
 {
     int fd = app_connect();
 
@@ -113,7 +113,7 @@ static void connections_stay_open_unless_one_side_says_otherwise(void **state)
     peer_expect_end(fd);
 }
 
-static void a_peer_that_ended_its_side_still_gets_its_answers(void **state)
+static void client_that_shut_down_its_sending_side_gets_all_responses(void **state)
 {
     int fd = app_connect();
 
@@ -125,7 +125,7 @@ static void a_peer_that_ended_its_side_still_gets_its_answers(void **state)
     peer_expect_end(fd);
 }
 
-static void the_application_learns_who_asks(void **state)
+static void request_handler_receives_the_client_address(void **state)
 {
     int fd = app_connect();
 
@@ -135,7 +135,7 @@ static void the_application_learns_who_asks(void **state)
     close(fd);
 }
 
-static void files_are_sent_whole_and_in_turn(void **state)
+static void files_are_sent_completely_and_in_request_order(void **state)
 {
     int fd = app_connect();
 
@@ -146,7 +146,7 @@ static void files_are_sent_whole_and_in_turn(void **state)
                   "GET /file?0 HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int i = 0; i < 200; i++)
         peer_expect(fd, 200, "abcdefghij");
-    app_turn_loops(20); /* the socket fills up */
+    app_run_loop_iterations(20); /* lets the socket buffer fill up */
     struct peer_answer a = peer_read_answer(fd, false);
     assert_true(peer_has(&a, "\r\nContent-Type: image/png\r\n"));
     assert_int_equal(a.n, 3000000);
@@ -159,7 +159,7 @@ static void files_are_sent_whole_and_in_turn(void **state)
     close(fd);
 }
 
-static void long_texts_are_sent_whole_and_in_turn(void **state)
+static void long_responses_are_sent_completely_and_in_request_order(void **state)
 {
     int fd = app_connect();
 
@@ -169,7 +169,7 @@ static void long_texts_are_sent_whole_and_in_turn(void **state)
     assert_true(peer_has(&a, "\r\nContent-Length: 3000000\r\n"));
     peer_send(fd, "GET /text?3000000 HTTP/1.1\r\nHost: x\r\n\r\n"
                   "GET /text?0 HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-    app_turn_loops(20); /* the socket fills up */
+    app_run_loop_iterations(20); /* lets the socket buffer fill up */
     a = peer_read_answer(fd, false);
     assert_true(peer_has(&a, "\r\nVary: Accept-Encoding\r\n"));
     assert_int_equal(a.n, 3000000);
@@ -189,7 +189,7 @@ static size_t answer_heap(void)
     return m.uordblks + m.hblkhd;
 }
 
-static void what_nobody_takes_is_not_copied(void **state)
+static void unread_responses_are_not_copied_per_client(void **state)
 {
     enum { PEERS = 8, MOST = 64 * 1024 };
     int fds[PEERS];
@@ -206,13 +206,13 @@ static void what_nobody_takes_is_not_copied(void **state)
 
         assert_int_equal(recv(fds[i], &byte, 1, MSG_PEEK), 1);
     }
-    app_turn_loops(20); /* the sockets fill up */
+    app_run_loop_iterations(20); /* lets the socket buffers fill up */
     assert_true(answer_heap() < before + PEERS * MOST);
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);
 }
 
-static void large_answers_are_zipped_when_the_client_offers_it(void **state)
+static void large_responses_are_compressed_if_the_client_accepts_gzip(void **state)
 {
     int fd = app_connect();
     unsigned char plain[5000];
@@ -257,17 +257,17 @@ static void large_answers_are_zipped_when_the_client_offers_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_server(an_answer_has_the_head_that_clients_depend_on),
-        with_server(answers_without_content_have_no_headers_about_it),
-        with_server(head_is_answered_like_get_without_the_body),
-        with_server(connections_stay_open_unless_one_side_says_otherwise),
-        with_server(a_peer_that_ended_its_side_still_gets_its_answers),
-        with_server(the_application_learns_who_asks),
-        with_server(files_are_sent_whole_and_in_turn),
-        with_server(long_texts_are_sent_whole_and_in_turn),
-        with_server(what_nobody_takes_is_not_copied),
-        with_server(large_answers_are_zipped_when_the_client_offers_it),
+        with_server(response_has_the_headers_that_clients_require),
+        with_server(responses_without_body_have_no_content_headers),
+        with_server(head_request_gets_the_headers_of_get_without_body),
+        with_server(connections_stay_open_unless_one_side_sends_connection_close),
+        with_server(client_that_shut_down_its_sending_side_gets_all_responses),
+        with_server(request_handler_receives_the_client_address),
+        with_server(files_are_sent_completely_and_in_request_order),
+        with_server(long_responses_are_sent_completely_and_in_request_order),
+        with_server(unread_responses_are_not_copied_per_client),
+        with_server(large_responses_are_compressed_if_the_client_accepts_gzip),
     };
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     return cmocka_run_group_tests_name("net/server answers", tests, NULL, NULL);
 }

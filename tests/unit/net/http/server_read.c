@@ -1,4 +1,4 @@
-/* server_read.c - requests in order and in pieces, and what is refused. */
+/* server_read.c - tests pipelined and fragmented requests, and refused request heads. */
 #include "unit/unit.h"
 
 #include "base/log.h"
@@ -28,7 +28,7 @@ static struct server_stats stats(void)
     return s;
 }
 
-static void a_thousand_requests_at_once_are_answered_in_order(void **state)
+static void thousand_pipelined_requests_are_answered_in_order(void **state)
 {
     enum { REQUESTS = 1000 };
     char *all = malloc(REQUESTS * 80);
@@ -51,7 +51,7 @@ static void a_thousand_requests_at_once_are_answered_in_order(void **state)
     close(fd);
 }
 
-static void pipelined_requests_wait_for_an_answer_of_another_thread(void **state)
+static void pipelined_requests_wait_for_a_response_from_another_thread(void **state)
 {
     int fd = app_connect();
 
@@ -66,9 +66,9 @@ static void pipelined_requests_wait_for_an_answer_of_another_thread(void **state
     close(fd);
 }
 
-/* More than a megabyte of requests while one is being answered: the server stops
- * reading, and goes on when it has answered. */
-static void a_peer_that_pipelines_without_end_is_not_read_without_end(void **state)
+/* More than 1 MiB of requests arrives while one is answered: the server stops reading and
+ * continues after the response. */
+static void pipelined_requests_are_not_buffered_without_limit(void **state)
 {
     static const char request[] = "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n";
     enum { REQUESTS = 60000 };
@@ -83,11 +83,11 @@ static void a_peer_that_pipelines_without_end_is_not_read_without_end(void **sta
     app_wait_until(atomic_load(&app.held));
     for (ssize_t n; sent < 600000 && (n = send(fd, all + sent, 600000 - sent, MSG_DONTWAIT)) > 0;)
         sent += (size_t)n;
-    app_turn_loops(20);
+    app_run_loop_iterations(20);
     assert_true(stats().bytes_in <= 64 * 1024 * 3);
     app_release();
     peer_expect(fd, 200, "held");
-    /* The answers come while the rest is sent: 60,000 of them. */
+    /* 60,000 responses arrive while the rest is sent. */
     char answers[65536];
     size_t got = 0;
     struct peer_answer first = { 0 };
@@ -111,14 +111,14 @@ static void a_peer_that_pipelines_without_end_is_not_read_without_end(void **sta
     free(all);
 }
 
-static void a_peer_that_does_not_read_its_answers_is_not_buffered_without_end(void **state)
+static void unread_responses_are_not_buffered_without_limit(void **state)
 {
     int fd = app_connect();
 
     (void)state;
     for (int i = 0; i < 100; i++)
         peer_send(fd, "GET /size?200000 HTTP/1.1\r\nHost: x\r\n\r\n");
-    app_turn_loops(200);
+    app_run_loop_iterations(200);
     assert_true(stats().requests < 100);
     for (int i = 0; i < 100; i++) {
         struct peer_answer a = peer_read_answer(fd, false);
@@ -129,7 +129,7 @@ static void a_peer_that_does_not_read_its_answers_is_not_buffered_without_end(vo
     close(fd);
 }
 
-static void requests_may_come_byte_by_byte(void **state)
+static void requests_may_arrive_byte_by_byte(void **state)
 {
     static const char text[] =
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
@@ -146,7 +146,7 @@ static void requests_may_come_byte_by_byte(void **state)
     close(fd);
 }
 
-static void malformed_heads_are_refused_and_the_connection_ends(void **state)
+static void malformed_request_heads_are_refused_and_the_connection_closes(void **state)
 {
     static const struct {
         const char *text;
@@ -175,7 +175,7 @@ static void malformed_heads_are_refused_and_the_connection_ends(void **state)
     }
 }
 
-static void heads_without_end_are_refused(void **state)
+static void endless_request_heads_are_refused(void **state)
 {
     char *filler = malloc(65536);
     int fd = app_connect();
@@ -200,14 +200,14 @@ static void heads_without_end_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_server(a_thousand_requests_at_once_are_answered_in_order),
-        with_server(pipelined_requests_wait_for_an_answer_of_another_thread),
-        with_server(a_peer_that_pipelines_without_end_is_not_read_without_end),
-        with_server(a_peer_that_does_not_read_its_answers_is_not_buffered_without_end),
-        with_server(requests_may_come_byte_by_byte),
-        with_server(malformed_heads_are_refused_and_the_connection_ends),
-        with_server(heads_without_end_are_refused),
+        with_server(thousand_pipelined_requests_are_answered_in_order),
+        with_server(pipelined_requests_wait_for_a_response_from_another_thread),
+        with_server(pipelined_requests_are_not_buffered_without_limit),
+        with_server(unread_responses_are_not_buffered_without_limit),
+        with_server(requests_may_arrive_byte_by_byte),
+        with_server(malformed_request_heads_are_refused_and_the_connection_closes),
+        with_server(endless_request_heads_are_refused),
     };
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     return cmocka_run_group_tests_name("net/server reading", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* websocket.c - frames of a client, whole and in every pair of pieces. */
+/* websocket.c - tests the parsing of client frames, whole and in every pair of pieces. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -11,25 +11,26 @@
 enum { FIN = 0x80, RSV1 = 0x40, RSV2 = 0x20, RSV3 = 0x10 };
 enum { TEXT = FIN | WS_TEXT, BINARY = FIN | WS_BINARY, CONTINUE = FIN | WS_CONTINUE };
 enum { CLOSE = FIN | WS_CLOSE, PING = FIN | WS_PING, PONG = FIN | WS_PONG };
-/* The byte of a middle is 0; a bit past it tells it from no frame at all. */
+/* The first byte of a middle fragment is 0; the extra bit distinguishes it from the end of the
+ * list. */
 enum { FIRST_TEXT = WS_TEXT, FIRST_BINARY = WS_BINARY, MIDDLE = 0x100 | WS_CONTINUE };
 
-/* A frame as the client sends it: masked, in the shortest form, unless told. */
+/* A client frame: masked and with the shortest length encoding, unless the fields say otherwise. */
 struct frame {
     int head; /* first byte */
     struct str payload;
-    size_t fill;       /* so many letters 'x' instead of payload */
-    int form;          /* bytes of the extended length: 2 or 8; 0: as it should be */
+    size_t fill;       /* number of letters 'x' instead of the payload */
+    int form;          /* bytes of the extended length: 2 or 8; 0: the shortest */
     bool bare;         /* without a mask */
-    uint64_t declared; /* the length told, when it is not the payload's */
-    bool cut;          /* stop after the length: no mask, no payload */
+    uint64_t declared; /* the declared length if it is not the payload's */
+    bool cut;          /* end after the length: no mask, no payload */
 };
 
 struct reading {
     const char *name;
     struct frame frames[8];
     const char *expect; /* messages in order, then "!code" */
-    size_t max;         /* 1000 unless said */
+    size_t max;         /* 0: 1000 */
 };
 
 /* The lengths come from the literals, which may hold NUL. */
@@ -113,7 +114,7 @@ static const struct reading readings[] = {
       { { FIRST_TEXT, .fill = 1000 }, { PING, .fill = 125 }, { CONTINUE } },
       "ping#125 text#1000 " },
 
-    /* What the head may say. */
+    /* Header bits. */
     { "no mask", { { TEXT, P("Hello"), .bare = true } }, "!1002" },
     { "no mask on a ping", { { PING, P(""), .bare = true } }, "!1002" },
     { "no mask on a close", { { CLOSE, P(""), .bare = true } }, "!1002" },
@@ -213,7 +214,7 @@ static const struct reading readings[] = {
     { "close code 4999", { { CLOSE, P("\x13\x87") } }, "close=4999: " },
     { "close code 5000", { { CLOSE, P("\x13\x88") } }, "!1002" },
 
-    /* Waiting. */
+    /* Incomplete frames. */
     { "half a frame waits", { { TEXT, P("abc"), .declared = 4 } }, "" },
     { "half a message waits", { { FIRST_TEXT, P("abc") } }, "" },
     { "a length without a mask waits", { { TEXT, .declared = 5, .cut = true } }, "" },
@@ -254,9 +255,9 @@ static struct buf case_bytes(const struct reading *c)
     return b;
 }
 
-/* --- what comes out of it ------------------------------------------------------------- */
+/* --- results -------------------------------------------------------------------------- */
 
-static void describe_text(struct buf *out, struct str s)
+static void append_printable_text(struct buf *out, struct str s)
 {
     if (s.n > 100) {
         buf_printf(out, "#%zu ", s.n);
@@ -284,10 +285,10 @@ static void describe(struct buf *out, const struct ws_message *m)
         buf_printf(out, "=%d:", m->close_code);
     else if (m->payload.n <= 100)
         buf_add_char(out, '=');
-    describe_text(out, m->payload);
+    append_printable_text(out, m->payload);
 }
 
-/* Feeds one piece, in memory of exactly its size. False after an error. */
+/* Feeds one piece in memory of exactly its size. Returns false after an error. */
 static bool feed(struct ws_reader *r, struct str piece, struct buf *out)
 {
     char *copy = malloc(piece.n + !piece.n);
@@ -315,8 +316,8 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *out)
     return used >= 0;
 }
 
-/* The same with a reader that is given up wherever it may be. */
-static bool feed_anew(struct ws_reader *r, struct str piece, struct buf *out)
+/* Feeds a piece and replaces the reader by a new one whenever it is idle. */
+static bool feed_to_replaceable_reader(struct ws_reader *r, struct str piece, struct buf *out)
 {
     bool going = feed(r, piece, out);
 
@@ -325,18 +326,19 @@ static bool feed_anew(struct ws_reader *r, struct str piece, struct buf *out)
     return going;
 }
 
-/* In pieces of step bytes, the first of which may be shorter. */
-static void check_pieces(const struct reading *c, struct str bytes, size_t first, size_t step)
+/* Reads in pieces of `step` bytes; the first piece may be shorter. */
+static void check_reading_in_pieces(const struct reading *c, struct str bytes, size_t first,
+                                    size_t step)
 {
     struct ws_reader r;
     struct buf out;
 
     buf_init(&out, 4096);
     ws_reader_init(&r, c->max ? c->max : 1000);
-    bool going = feed_anew(&r, str_slice(bytes.p, first), &out);
+    bool going = feed_to_replaceable_reader(&r, str_slice(bytes.p, first), &out);
     for (size_t at = first; going && at < bytes.n; at += step)
-        going =
-            feed_anew(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
+        going = feed_to_replaceable_reader(
+            &r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
     if (!str_is(buf_str(&out), c->expect))
         fail_msg("%s: %.*s instead of %s (%zu, then %zu a piece)", c->name, STR_FMT(buf_str(&out)),
                  c->expect, first, step);
@@ -344,17 +346,17 @@ static void check_pieces(const struct reading *c, struct str bytes, size_t first
     buf_clear(&out);
 }
 
-static void reads_alike_in_all_pieces(void **state)
+static void websocket_frames_are_parsed_equally_in_all_pieces(void **state)
 {
     const struct reading *c = *state;
     struct buf b = case_bytes(c);
     struct str bytes = buf_str(&b);
 
-    check_pieces(c, bytes, bytes.n, 1);
-    check_pieces(c, bytes, 0, 1);
-    check_pieces(c, bytes, 0, 7);
+    check_reading_in_pieces(c, bytes, bytes.n, 1);
+    check_reading_in_pieces(c, bytes, 0, 1);
+    check_reading_in_pieces(c, bytes, 0, 7);
     for (size_t first = 0; first < bytes.n && first < 1200; first++)
-        check_pieces(c, bytes, first, bytes.n);
+        check_reading_in_pieces(c, bytes, first, bytes.n);
     buf_clear(&b);
 }
 
@@ -378,7 +380,7 @@ static void whole_message_is_neither_copied_nor_allocated(void **state)
     buf_clear(&b);
 }
 
-static void reader_lets_go_of_a_message_that_came_in_pieces(void **state)
+static void reader_frees_a_message_received_in_pieces(void **state)
 {
     (void)state;
     struct reading c = { .frames = { { TEXT, P("Hello") } } };
@@ -400,8 +402,7 @@ static void reader_lets_go_of_a_message_that_came_in_pieces(void **state)
     buf_clear(&b);
 }
 
-/* At each byte of a message and between its fragments there is something to remember. */
-static void reader_rests_between_messages_only(void **state)
+static void reader_is_idle_only_between_messages(void **state)
 {
     (void)state;
     struct reading c = { .frames = {
@@ -421,9 +422,9 @@ static void reader_rests_between_messages_only(void **state)
     buf_clear(&b);
 }
 
-/* --- what we send --------------------------------------------------------------------- */
+/* --- frames of the server ------------------------------------------------------------- */
 
-static void heads_take_the_shortest_form(void **state)
+static void frame_headers_use_the_shortest_length_encoding(void **state)
 {
     (void)state;
     char head[WS_MAX_HEAD];
@@ -440,7 +441,7 @@ static void heads_take_the_shortest_form(void **state)
     assert_memory_equal(head, "\x81\x7f\x00\x00\x00\x00\x00\x01\x00\x00", 10);
 }
 
-static void frame_that_does_not_fit_is_left_out(void **state)
+static void frame_that_does_not_fit_the_buffer_is_omitted(void **state)
 {
     (void)state;
     struct buf out;
@@ -456,7 +457,7 @@ static void frame_that_does_not_fit_is_left_out(void **state)
     buf_clear(&out);
 }
 
-static void close_reason_is_cut_between_characters(void **state)
+static void close_reason_is_truncated_at_a_character_boundary(void **state)
 {
     (void)state;
     char reason[130];
@@ -474,7 +475,7 @@ static void close_reason_is_cut_between_characters(void **state)
     assert_int_equal(out.n, 2);
     assert_memory_equal(out.p, "\x88\x00", 2);
 
-    /* 123 bytes fit; the two bytes of the last character would be 123 and 124. */
+    /* 123 bytes fit; the last two-byte character would occupy bytes 123 and 124. */
     memset(reason, 'r', sizeof reason);
     memcpy(reason + 122, "\xc3\xa9", 2);
     buf_reset(&out);
@@ -516,7 +517,7 @@ static const struct shaking {
       OPENING UPGRADE VERSION "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ\r\n\r\n", 400 },
 };
 
-static void handshake_is_answered(void **state)
+static void websocket_handshake_gets_the_expected_status(void **state)
 {
     const struct shaking *s = *state;
     struct http_request r;
@@ -535,22 +536,23 @@ int main(void)
 {
     const struct CMUnitTest others[] = {
         cmocka_unit_test(whole_message_is_neither_copied_nor_allocated),
-        cmocka_unit_test(reader_lets_go_of_a_message_that_came_in_pieces),
-        cmocka_unit_test(reader_rests_between_messages_only),
-        cmocka_unit_test(heads_take_the_shortest_form),
-        cmocka_unit_test(frame_that_does_not_fit_is_left_out),
-        cmocka_unit_test(close_reason_is_cut_between_characters),
+        cmocka_unit_test(reader_frees_a_message_received_in_pieces),
+        cmocka_unit_test(reader_is_idle_only_between_messages),
+        cmocka_unit_test(frame_headers_use_the_shortest_length_encoding),
+        cmocka_unit_test(frame_that_does_not_fit_the_buffer_is_omitted),
+        cmocka_unit_test(close_reason_is_truncated_at_a_character_boundary),
     };
     struct CMUnitTest tests[COUNT_OF(readings) + COUNT_OF(shakings) + COUNT_OF(others)];
     size_t n = 0;
 
     for (size_t i = 0; i < COUNT_OF(readings); i++)
-        tests[n++] = (struct CMUnitTest){ .name = readings[i].name,
-                                          .test_func = reads_alike_in_all_pieces,
-                                          .initial_state = (void *)(uintptr_t)&readings[i] };
+        tests[n++] =
+            (struct CMUnitTest){ .name = readings[i].name,
+                                 .test_func = websocket_frames_are_parsed_equally_in_all_pieces,
+                                 .initial_state = (void *)(uintptr_t)&readings[i] };
     for (size_t i = 0; i < COUNT_OF(shakings); i++)
         tests[n++] = (struct CMUnitTest){ .name = shakings[i].name,
-                                          .test_func = handshake_is_answered,
+                                          .test_func = websocket_handshake_gets_the_expected_status,
                                           .initial_state = (void *)(uintptr_t)&shakings[i] };
     for (size_t i = 0; i < COUNT_OF(others); i++)
         tests[n++] = others[i];

@@ -1,4 +1,4 @@
-/* matching.c - what words and patterns of rules find in texts. */
+/* matching.c - tests the keywords and patterns of automod rules. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "platform/automod/sets.h"
 
-/* --- words ---------------------------------------------------------------------------- */
+/* --- keywords ------------------------------------------------------------------------- */
 
-/* The first of the words, by number, that is found in a text; allowed ones begin with '+'. */
+/* Returns the index of the first keyword found in the text; allowed keywords begin with '+'. */
 static int64_t found(const char *const *words, const char *text)
 {
     struct arena *a = arena_new();
@@ -36,7 +36,7 @@ static int64_t found(const char *const *words, const char *text)
 #define ACCUSES(word, ok, text) \
     assert_int_equal(found((const char *const[]){ word, "+" ok, NULL }, text), 0)
 
-static void stars_say_where_a_word_ends(void **state)
+static void automod_wildcards_decide_whether_word_boundaries_count(void **state)
 {
     (void)state;
     FINDS("cat", "the CAT sat");
@@ -54,13 +54,13 @@ static void stars_say_where_a_word_ends(void **state)
     FINDS_NOT("a*b", "see axb here");
     FINDS("two words", "these Two Words.");
     FINDS("\xc3\x84rger", "\xc3\xa4rger!"); /* Ärger, ärger */
-    FINDS_NOT("rger", "\xc3\xa4rger");      /* ä is of the word */
+    FINDS_NOT("rger", "\xc3\xa4rger");      /* ä belongs to the word */
     FINDS("cat", "\xe7\x8c\xab-cat");       /* 猫 and a dash */
     FINDS_NOT("cat", "\xe7\x8c\xab"
                      "cat");
 }
 
-static void what_lies_inside_an_allowed_word_does_not_count(void **state)
+static void automod_ignores_matches_inside_allowed_words(void **state)
 {
     (void)state;
     EXCUSES("*ass*", "class", "the class");
@@ -70,7 +70,7 @@ static void what_lies_inside_an_allowed_word_does_not_count(void **state)
     EXCUSES("*ass", "*grass", "crabgrass");
 }
 
-static void nothing_is_left_of_stars_alone(void **state)
+static void automod_keyword_of_only_wildcards_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -83,8 +83,7 @@ static void nothing_is_left_of_stars_alone(void **state)
     arena_free(a);
 }
 
-/* A text is read once, however many words there are: two steps for each of its bytes. */
-static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
+static void automod_matches_100000_keywords_in_linear_time(void **state)
 {
     (void)state;
     enum { RULES = 100, WORDS = 1000 };
@@ -114,7 +113,7 @@ static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
 
 /* --- patterns ------------------------------------------------------------------------- */
 
-/* What a pattern finds, or "-"; "!" when it is none. */
+/* Returns the match, "-" for none, or "!" for an invalid pattern. */
 static const char *first(const char *pattern, const char *text)
 {
     static char out[200];
@@ -139,11 +138,11 @@ static const char *first(const char *pattern, const char *text)
 
 #define MATCH(pattern, text, expected) assert_string_equal(first(pattern, text), expected)
 
-static void patterns_find_what_they_say(void **state)
+static void automod_patterns_match_as_documented(void **state)
 {
     (void)state;
     MATCH("b+", "aabbbc", "bbb");
-    MATCH("b+?", "aabbbc", "bbb"); /* the longest, whatever is asked for */
+    MATCH("b+?", "aabbbc", "bbb"); /* always the longest match */
     MATCH("a|bc|d", "xbcd", "bc");
     MATCH("(ab)*c", "xababc", "ababc");
     MATCH("(?:a|b){2,3}", "xabab", "aba");
@@ -169,12 +168,12 @@ static void patterns_find_what_they_say(void **state)
     MATCH("\\w+", " na\xc3\xafve!", "na\xc3\xafve");
     MATCH("\\x41\\u{42}", "xAB", "AB");
     MATCH("(?P<name>x)y", "xy", "xy");
-    MATCH("a*", "bbb", "-"); /* nothing is no match */
+    MATCH("a*", "bbb", "-"); /* an empty match does not count */
     MATCH("(a*)*b", "aaab", "aaab");
     MATCH("\\.", "a.b", ".");
 }
 
-static void what_cannot_be_followed_is_refused(void **state)
+static void unsupported_automod_patterns_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -188,7 +187,7 @@ static void what_cannot_be_followed_is_refused(void **state)
 }
 
 /* Backtracking would take 2^40 steps. */
-static void no_text_takes_long(void **state)
+static void automod_patterns_never_backtrack_exponentially(void **state)
 {
     (void)state;
     char text[4001];
@@ -201,8 +200,8 @@ static void no_text_takes_long(void **state)
     assert_true(clock_thread() - since < INT64_C(5000) * 1000 * 1000);
 }
 
-/* Under the undefined behaviour sanitizer: nothing is copied from or to NULL. */
-static void an_empty_group_may_be_repeated(void **state)
+/* Checked by the undefined behaviour sanitizer: no copy from or to NULL. */
+static void empty_pattern_group_may_be_repeated(void **state)
 {
     (void)state;
     MATCH("(){3}cat", "a cat", "cat");
@@ -221,8 +220,7 @@ static size_t cost(const char *pattern)
     return n;
 }
 
-/* Thirty of what people write fit into a guild. */
-static void what_people_write_costs_little(void **state)
+static void common_automod_patterns_are_within_the_cost_limit(void **state)
 {
     (void)state;
     static const char *const real[] = {
@@ -244,20 +242,19 @@ static void what_people_write_costs_little(void **state)
     assert_in_range(all, 1, AUTOMOD_MOST_COST / 3);
 }
 
-static void a_character_costs_the_states_that_it_leads_to(void **state)
+static void pattern_cost_is_the_largest_number_of_states_per_character(void **state)
 {
     (void)state;
-    assert_int_equal(cost("abc"), 2);       /* where a match begins, and behind one letter */
-    assert_int_equal(cost("aaa"), 4);       /* all, and the end */
-    assert_int_equal(cost(".{100}"), 101);  /* the same of any character */
-    assert_int_equal(cost("[^a]{50}"), 51); /* beyond ASCII, too */
+    assert_int_equal(cost("abc"), 2);       /* the start state and the state after one letter */
+    assert_int_equal(cost("aaa"), 4);       /* all states and the end */
+    assert_int_equal(cost(".{100}"), 101);  /* the same for any character */
+    assert_int_equal(cost("[^a]{50}"), 51); /* also for non-ASCII characters */
     assert_true(cost("(.?){200}x") > 400);
     assert_true(cost("(?i)(\xc3\xa4?){100}") > 200);
     assert_true(cost("(?i)(k?){100}") > 200);
 }
 
-/* What the limit promises: the worst text, against the worst patterns that a guild may have. */
-static void the_dearest_patterns_of_a_guild_take_few_steps(void **state)
+static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void **state)
 {
     (void)state;
     char text[4001];
@@ -289,8 +286,8 @@ static struct automod_rule rule_of(struct automod_metadata *m, struct str *patte
                                   .enabled = true };
 }
 
-/* Rows from before the limit: the largest are left out until the others fit. */
-static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **state)
+/* Rules older than the limit: the most expensive patterns are skipped until the others fit. */
+static void patterns_beyond_the_cost_limit_are_skipped_and_others_work(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -311,8 +308,7 @@ static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **st
     arena_free(a);
 }
 
-/* A rule may name the same word a thousand times, and sixty that end with each other. */
-static void words_that_end_at_one_place_are_few(void **state)
+static void keywords_that_end_at_the_same_position_are_limited(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -335,19 +331,19 @@ static void words_that_end_at_one_place_are_few(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stars_say_where_a_word_ends),
-        cmocka_unit_test(what_lies_inside_an_allowed_word_does_not_count),
-        cmocka_unit_test(nothing_is_left_of_stars_alone),
-        cmocka_unit_test(a_hundred_thousand_words_cost_no_more_steps_than_one),
-        cmocka_unit_test(patterns_find_what_they_say),
-        cmocka_unit_test(an_empty_group_may_be_repeated),
-        cmocka_unit_test(what_cannot_be_followed_is_refused),
-        cmocka_unit_test(no_text_takes_long),
-        cmocka_unit_test(what_people_write_costs_little),
-        cmocka_unit_test(a_character_costs_the_states_that_it_leads_to),
-        cmocka_unit_test(the_dearest_patterns_of_a_guild_take_few_steps),
-        cmocka_unit_test(patterns_beyond_the_limit_are_left_out_and_the_others_stay),
-        cmocka_unit_test(words_that_end_at_one_place_are_few),
+        cmocka_unit_test(automod_wildcards_decide_whether_word_boundaries_count),
+        cmocka_unit_test(automod_ignores_matches_inside_allowed_words),
+        cmocka_unit_test(automod_keyword_of_only_wildcards_is_refused),
+        cmocka_unit_test(automod_matches_100000_keywords_in_linear_time),
+        cmocka_unit_test(automod_patterns_match_as_documented),
+        cmocka_unit_test(empty_pattern_group_may_be_repeated),
+        cmocka_unit_test(unsupported_automod_patterns_are_refused),
+        cmocka_unit_test(automod_patterns_never_backtrack_exponentially),
+        cmocka_unit_test(common_automod_patterns_are_within_the_cost_limit),
+        cmocka_unit_test(pattern_cost_is_the_largest_number_of_states_per_character),
+        cmocka_unit_test(most_expensive_allowed_patterns_take_a_bounded_number_of_steps),
+        cmocka_unit_test(patterns_beyond_the_cost_limit_are_skipped_and_others_work),
+        cmocka_unit_test(keywords_that_end_at_the_same_position_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

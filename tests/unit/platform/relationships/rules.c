@@ -1,4 +1,4 @@
-/* rules.c - which relationship follows which, walked from end to end. */
+/* rules.c - tests the changes of relationships between two users. */
 #include "unit/unit.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct bond bond_of(int64_t mine, int64_t theirs, bool i_ignore, bool the
                           .theirs = { .type = theirs, .ignored = they_ignore } };
 }
 
-/* --- the table of the interface, written down a second time --------------------------- */
+/* --- the documented table, written a second time -------------------------------------- */
 
 struct expected {
     enum operation op;
@@ -84,7 +84,7 @@ static const struct expected *row_for(enum operation op, int64_t mine, int64_t t
     return NULL;
 }
 
-/* With every combination of ignoring: it never changes the types, and nobody else's mark. */
+/* Ignoring never changes the types, nor the other user's mark. */
 static void check_row(const struct expected *x, bool i_ignore, bool they_ignore)
 {
     struct bond before = bond_of(x->mine, x->theirs, i_ignore, they_ignore);
@@ -104,7 +104,7 @@ static void check_row(const struct expected *x, bool i_ignore, bool they_ignore)
     assert_int_equal(c.theirs.notify, x->notify && !silenced);
 }
 
-static void the_table_holds_for_every_pair_and_operation(void **state)
+static void relationship_changes_match_the_table_for_every_pair(void **state)
 {
     (void)state;
     for (int op = ASK; op <= END; op++)
@@ -118,7 +118,7 @@ static void the_table_holds_for_every_pair_and_operation(void **state)
     assert_int_equal(sizeof table / sizeof *table, 4 * PAIRS);
 }
 
-static void ignoring_is_private_and_leaves_the_type(void **state)
+static void ignoring_a_user_does_not_change_the_relationship_type(void **state)
 {
     (void)state;
     for (int p = 0; p < PAIRS; p++)
@@ -141,7 +141,7 @@ static void ignoring_is_private_and_leaves_the_type(void **state)
             }
 }
 
-static void only_seven_pairs_are_legal(void **state)
+static void only_seven_pairs_of_relationship_types_are_legal(void **state)
 {
     int count = 0;
 
@@ -156,14 +156,14 @@ static void only_seven_pairs_are_legal(void **state)
 
 /* --- random walks --------------------------------------------------------------------- */
 
-static struct bond turned(const struct bond *b)
+static struct bond swap_bond_sides(const struct bond *b)
 {
     return (struct bond){ .mine = b->theirs, .theirs = b->mine };
 }
 
-/* A removal tells of a row that was there, an addition of one that is; nothing changes
- * unheard but blocks on the other side. */
-static void check_news(const struct side *before, const struct side_change *after)
+/* A removal event is for a row that existed, an addition event for one that exists. Only blocks
+ * on the other side change without an event. */
+static void check_emitted_events(const struct side *before, const struct side_change *after)
 {
     bool there_before = before->type || before->ignored;
     bool there_after = after->type || after->ignored;
@@ -186,7 +186,7 @@ static void check_news(const struct side *before, const struct side_change *afte
     }
 }
 
-/* Users 0..count-1; bonds[i][j] is how i sees j. */
+/* Random operations of users 0..count-1; bonds[i][j] is the relationship of i to j. */
 static void walk(int count, unsigned seed)
 {
     struct bond bonds[3][3] = { 0 };
@@ -199,21 +199,21 @@ static void walk(int count, unsigned seed)
 
         if (relationship_decide(op, bond, &c))
             continue;
-        check_news(&bond->mine, &c.mine);
-        check_news(&bond->theirs, &c.theirs);
+        check_emitted_events(&bond->mine, &c.mine);
+        check_emitted_events(&bond->theirs, &c.theirs);
         assert_true(bond_is_legal(c.mine.type, c.theirs.type));
-        /* A block on either side is only lifted by who made it. */
+        /* Only the user who blocked removes the block. */
         if (bond->theirs.type == K)
             assert_int_equal(c.theirs.type, K);
         bond->mine.type = c.mine.type;
         bond->mine.ignored = c.mine.ignored;
         bond->theirs.type = c.theirs.type;
         bond->theirs.ignored = c.theirs.ignored;
-        bonds[b][a] = turned(bond);
+        bonds[b][a] = swap_bond_sides(bond);
     }
 }
 
-static void random_walks_stay_legal(void **state)
+static void random_relationship_operations_keep_legal_pairs(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
@@ -222,13 +222,13 @@ static void random_walks_stay_legal(void **state)
     }
 }
 
-/* --- who may ask ---------------------------------------------------------------------- */
+/* --- friend requests ------------------------------------------------------------------ */
 
-static void settings_say_who_may_ask(void **state)
+static void settings_decide_who_may_send_friend_requests(void **state)
 {
     const struct acquaintance nobody = { 0 }, friend = { .mutual_friend = true },
                               guild = { .mutual_guild = true };
-    /* bits, stranger, mutual friend, mutual guild, suggested */
+    /* bits, unknown user, mutual friend, mutual guild, suggested */
     static const int rows[][5] = {
         { 14, 1, 1, 1, 1 }, { 8, 1, 1, 1, 1 }, { 2, 0, 1, 0, 1 },
         { 4, 0, 0, 1, 0 },  { 6, 0, 1, 1, 1 }, { 0, 0, 0, 0, 0 },
@@ -243,7 +243,7 @@ static void settings_say_who_may_ask(void **state)
     }
 }
 
-static void strangers_have_nothing_in_common(void **state)
+static void users_without_common_friend_or_small_guild_are_unknown(void **state)
 {
     (void)state;
     assert_true(is_stranger(&(struct acquaintance){ 0 }));
@@ -253,7 +253,7 @@ static void strangers_have_nothing_in_common(void **state)
     assert_false(is_stranger(&(struct acquaintance){ .suggested = true }));
 }
 
-static void spam_is_known_by_its_record(void **state)
+static void friend_request_spam_is_detected_by_account_history(void **state)
 {
     const int64_t day = INT64_C(24) * 3600 * 1000000;
     struct asking_record r = { .age_us = day };
@@ -277,7 +277,7 @@ static void spam_is_known_by_its_record(void **state)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-static void notes_have_one_line(void **state)
+static void friend_notes_are_collapsed_to_one_line(void **state)
 {
     struct arena *a = arena_new();
 
@@ -298,7 +298,7 @@ static void check_tag(const char *name, const char *raw, const char *expected, i
     assert_int_equal(tag.discriminator, digits);
 }
 
-static void tags_are_names_and_maybe_digits(void **state)
+static void user_tags_are_parsed_with_and_without_discriminator(void **state)
 {
     struct user_tag tag;
 
@@ -326,15 +326,15 @@ static void tags_are_names_and_maybe_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_holds_for_every_pair_and_operation),
-        cmocka_unit_test(ignoring_is_private_and_leaves_the_type),
-        cmocka_unit_test(only_seven_pairs_are_legal),
-        cmocka_unit_test(random_walks_stay_legal),
-        cmocka_unit_test(settings_say_who_may_ask),
-        cmocka_unit_test(strangers_have_nothing_in_common),
-        cmocka_unit_test(spam_is_known_by_its_record),
-        cmocka_unit_test(notes_have_one_line),
-        cmocka_unit_test(tags_are_names_and_maybe_digits),
+        cmocka_unit_test(relationship_changes_match_the_table_for_every_pair),
+        cmocka_unit_test(ignoring_a_user_does_not_change_the_relationship_type),
+        cmocka_unit_test(only_seven_pairs_of_relationship_types_are_legal),
+        cmocka_unit_test(random_relationship_operations_keep_legal_pairs),
+        cmocka_unit_test(settings_decide_who_may_send_friend_requests),
+        cmocka_unit_test(users_without_common_friend_or_small_guild_are_unknown),
+        cmocka_unit_test(friend_request_spam_is_detected_by_account_history),
+        cmocka_unit_test(friend_notes_are_collapsed_to_one_line),
+        cmocka_unit_test(user_tags_are_parsed_with_and_without_discriminator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

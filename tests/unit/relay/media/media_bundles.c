@@ -1,4 +1,4 @@
-/* media_bundles.c - which datagrams leave together, and that they arrive apart. */
+/* media_bundles.c - tests which datagrams are sent in one call, and that they arrive separately. */
 #include "unit/unit.h"
 
 #include <netinet/in.h>
@@ -17,7 +17,7 @@ struct batch {
     unsigned count;
 };
 
-/* Each datagram has its number in it. */
+/* Adds a datagram that contains its number. */
 static void batch_add(struct batch *b, unsigned place, size_t size)
 {
     unsigned i = b->count++;
@@ -42,7 +42,7 @@ static void batch_mix(struct batch *b)
     batch_add(b, 1, 200);
 }
 
-static void expect_parts(const struct media_bundles *b, unsigned at, const char *numbers)
+static void expect_bundle_datagrams(const struct media_bundles *b, unsigned at, const char *numbers)
 {
     const struct msghdr *m = &b->messages[at].msg_hdr;
 
@@ -52,8 +52,8 @@ static void expect_parts(const struct media_bundles *b, unsigned at, const char 
         assert_int_equal(*(const char *)m->msg_iov[i].iov_base, numbers[i] - '0');
 }
 
-/* The last one of a bundle may be shorter, and what goes to one place keeps its order. */
-static void what_goes_to_one_place_in_one_size_goes_together(void **state)
+/* The last datagram of a bundle may be shorter; datagrams to one address keep their order. */
+static void datagrams_of_one_size_to_one_address_are_bundled(void **state)
 {
     static struct media_bundles b;
     struct batch batch = { .count = 0 }, again = { .count = 0 };
@@ -62,10 +62,10 @@ static void what_goes_to_one_place_in_one_size_goes_together(void **state)
     batch_mix(&batch);
     bundles_make(&b, batch.messages, batch.count);
     assert_int_equal(b.count, 4);
-    expect_parts(&b, 0, "023");
-    expect_parts(&b, 1, "1");
-    expect_parts(&b, 2, "4");
-    expect_parts(&b, 3, "5");
+    expect_bundle_datagrams(&b, 0, "023");
+    expect_bundle_datagrams(&b, 1, "1");
+    expect_bundle_datagrams(&b, 2, "4");
+    expect_bundle_datagrams(&b, 3, "5");
     again.count = bundles_undo(&b, 1, again.messages, again.parts);
     assert_int_equal(again.count, 3);
     bundles_make(&b, batch.messages, batch.count);
@@ -78,7 +78,7 @@ static void what_goes_to_one_place_in_one_size_goes_together(void **state)
     }
 }
 
-static void a_bundle_is_no_longer_than_a_packet_can_be(void **state)
+static void bundle_is_no_longer_than_a_udp_packet(void **state)
 {
     static struct media_bundles b;
     struct batch batch = { .count = 0 };
@@ -103,7 +103,7 @@ static int bound_socket(struct sockaddr_in *ret)
     return fd;
 }
 
-static void they_arrive_as_what_they_were(void **state)
+static void bundled_datagrams_arrive_separately(void **state)
 {
     static struct media_bundles b;
     int fds[] = { bound_socket(&places[0]), bound_socket(&places[1]) };
@@ -132,9 +132,9 @@ static void they_arrive_as_what_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_to_one_place_in_one_size_goes_together),
-        cmocka_unit_test(a_bundle_is_no_longer_than_a_packet_can_be),
-        cmocka_unit_test(they_arrive_as_what_they_were),
+        cmocka_unit_test(datagrams_of_one_size_to_one_address_are_bundled),
+        cmocka_unit_test(bundle_is_no_longer_than_a_udp_packet),
+        cmocka_unit_test(bundled_datagrams_arrive_separately),
     };
 
     return cmocka_run_group_tests_name("relay/media_bundles", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* packets.c - datagrams of voice, and which were there before. */
+/* packets.c - tests the parsing of voice datagrams and the detection of replays. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static struct str packet(unsigned char *bytes, size_t n)
     return str_slice((const char *)bytes, n);
 }
 
-static void datagrams_are_told_apart(void **state)
+static void voice_datagram_kinds_are_recognized(void **state)
 {
     unsigned char b[1500] = { 0, 1, 0, 70, 1, 2, 3, 4 };
 
@@ -43,7 +43,7 @@ static void datagrams_are_told_apart(void **state)
     assert_int_equal(packet_kind(packet(b, 12)), PACKET_NONE);
 }
 
-static void an_address_is_answered_in_74_bytes(void **state)
+static void ip_discovery_reply_has_74_bytes(void **state)
 {
     unsigned char out[PACKET_DISCOVERY];
 
@@ -58,7 +58,7 @@ static void an_address_is_answered_in_74_bytes(void **state)
     assert_int_equal(out[72] << 8 | out[73], 50001);
 }
 
-static void rtp_is_as_long_as_it_says(void **state)
+static void truncated_rtp_headers_are_refused(void **state)
 {
     unsigned char b[64] = { 0x80, 0x78, 0x12, 0x34, 0, 0, 0, 9, 0, 0, 0, 16 };
     struct rtp_packet p;
@@ -70,7 +70,7 @@ static void rtp_is_as_long_as_it_says(void **state)
     assert_int_equal(p.ssrc, 16);
     assert_int_equal(p.type, 120);
     assert_int_equal(p.sealed.n, 0);
-    b[0] = 0x93; /* an extension, and three sources */
+    b[0] = 0x93; /* an extension and three contributing sources */
     assert_false(rtp_read(packet(b, 27), &p));
     assert_true(rtp_read(packet(b, 30), &p));
     assert_int_equal(p.clear.n, 28);
@@ -81,7 +81,7 @@ static void rtp_is_as_long_as_it_says(void **state)
     assert_false(rtp_read(packet(b, 64), &p) && p.clear.n > 64);
 }
 
-static void numbers_are_new_once(void **state)
+static void replay_window_accepts_each_number_once(void **state)
 {
     struct replay_window w = { 0 };
 
@@ -104,8 +104,7 @@ static void numbers_are_new_once(void **state)
         assert_true(window_is_new(&w, n));
 }
 
-/* Every distance, against a list of what was there. */
-static void the_window_forgets_nothing_that_is_in_it(void **state)
+static void replay_window_remembers_all_numbers_within_it(void **state)
 {
     (void)state;
     for (uint64_t step = 1; step < 200; step++) {
@@ -125,7 +124,7 @@ static struct rtp_packet sent(uint16_t sequence, uint32_t timestamp)
     return (struct rtp_packet){ .sequence = sequence, .timestamp = timestamp };
 }
 
-static void short_numbers_go_on_after_their_end(void **state)
+static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 {
     struct rtp_place place = { 0 };
     struct rtp_packet p = sent(65535, UINT32_MAX - 100);
@@ -141,7 +140,7 @@ static void short_numbers_go_on_after_their_end(void **state)
     p = sent(65534, UINT32_MAX - 1060);
     assert_true(rtp_extend(&place, &p, &next));
     assert_true(next == first - 1);
-    /* The same number of a round before, which by its time is long ago. */
+    /* The same sequence number one wraparound earlier, with an old timestamp. */
     p = sent(5, 860u - 65536u * 960u);
     assert_false(rtp_extend(&place, &p, &next));
     p = sent(5, 860u - 10u * 48000u);
@@ -150,8 +149,8 @@ static void short_numbers_go_on_after_their_end(void **state)
 
 /* --- streams -------------------------------------------------------------------------- */
 
-static bool stream_takes(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
-                         unsigned content, struct rtp_admission *ret)
+static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
+                                 unsigned content, struct rtp_admission *ret)
 {
     char sealed[16];
     int n = snprintf(sealed, sizeof sealed, "%u", content);
@@ -164,8 +163,7 @@ static bool stream_takes(struct rtp_stream *s, uint16_t sequence, uint32_t times
     return admits;
 }
 
-/* A track of the same headers each time; what is passed on is numbered on. */
-static void tracks_that_begin_again_are_numbered_on(void **state)
+static void restarted_rtp_tracks_continue_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_admission a;
@@ -175,52 +173,56 @@ static void tracks_that_begin_again_are_numbered_on(void **state)
     (void)state;
     for (unsigned track = 0; track < 30; track++) {
         for (unsigned i = 0; i < 300; i++) {
-            assert_true(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+            assert_true(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
             assert_true(!last || (a.number == last + 1 && a.newest));
             assert_true(!last || (int32_t)(a.timestamp - last_time) == 960);
             assert_int_equal(a.sequence, (uint16_t)a.number);
             last = a.number;
             last_time = a.timestamp;
         }
-        for (unsigned i = 0; i < 300; i++) /* what was there is not there again */
-            assert_false(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
-        assert_false(stream_takes(&s, 65500, 0, 0, &a));
+        for (unsigned i = 0; i < 300; i++) /* packets of earlier tracks are replays */
+            assert_false(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+        assert_false(stream_admits_packet(&s, 65500, 0, 0, &a));
     }
     rtp_stream_clear(&s);
 }
 
-static void a_track_whose_first_packets_are_lost_begins_again(void **state)
+static void rtp_track_restart_is_detected_without_its_first_packets(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_admission a;
 
     (void)state;
     for (unsigned i = 0; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, i, &a));
     for (unsigned i = 3; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, 5000 + i, &a));
-    /* In the middle of a track nothing begins, and what never came in this one may be late. */
-    assert_false(stream_takes(&s, 1, 960, 9998, &a));
-    assert_false(stream_takes(&s, 500, 500 * 960, 9999, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, 5000 + i, &a));
+    /* A restart is not detected in the middle of a track, and missing packets of this track may
+     * be late. */
+    assert_false(stream_admits_packet(&s, 1, 960, 9998, &a));
+    assert_false(stream_admits_packet(&s, 500, 500 * 960, 9999, &a));
     rtp_stream_clear(&s);
 }
 
-static void a_sequence_that_is_set_back_goes_on_by_its_time(void **state)
+static void rtp_sequence_that_jumps_back_continues_by_timestamp(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_admission a;
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
+        assert_true(
+            stream_admits_packet(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_false(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_false(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     rtp_stream_clear(&s);
 }
 
-static void a_stream_recognises_so_many_beginnings(void **state)
+static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_admission a;
@@ -229,27 +231,27 @@ static void a_stream_recognises_so_many_beginnings(void **state)
     (void)state;
     while (!rtp_stream_is_full(&s)) {
         for (unsigned i = 0; i < 300; i++)
-            stream_takes(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
+            stream_admits_packet(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
         tracks++;
     }
     assert_true(tracks >= 32);
-    assert_false(stream_takes(&s, 0, 0, 1000000, &a));
+    assert_false(stream_admits_packet(&s, 0, 0, 1000000, &a));
     rtp_stream_clear(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(datagrams_are_told_apart),
-        cmocka_unit_test(an_address_is_answered_in_74_bytes),
-        cmocka_unit_test(rtp_is_as_long_as_it_says),
-        cmocka_unit_test(numbers_are_new_once),
-        cmocka_unit_test(the_window_forgets_nothing_that_is_in_it),
-        cmocka_unit_test(short_numbers_go_on_after_their_end),
-        cmocka_unit_test(tracks_that_begin_again_are_numbered_on),
-        cmocka_unit_test(a_track_whose_first_packets_are_lost_begins_again),
-        cmocka_unit_test(a_sequence_that_is_set_back_goes_on_by_its_time),
-        cmocka_unit_test(a_stream_recognises_so_many_beginnings),
+        cmocka_unit_test(voice_datagram_kinds_are_recognized),
+        cmocka_unit_test(ip_discovery_reply_has_74_bytes),
+        cmocka_unit_test(truncated_rtp_headers_are_refused),
+        cmocka_unit_test(replay_window_accepts_each_number_once),
+        cmocka_unit_test(replay_window_remembers_all_numbers_within_it),
+        cmocka_unit_test(rtp_sequence_numbers_are_extended_after_wraparound),
+        cmocka_unit_test(restarted_rtp_tracks_continue_the_numbering),
+        cmocka_unit_test(rtp_track_restart_is_detected_without_its_first_packets),
+        cmocka_unit_test(rtp_sequence_that_jumps_back_continues_by_timestamp),
+        cmocka_unit_test(rtp_stream_recognizes_a_limited_number_of_restarts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

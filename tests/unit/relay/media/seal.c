@@ -1,7 +1,6 @@
-/* seal.c - the modes of encryption, against packets that others made.
- *
- * The vectors come from implementations of XChaCha20, XSalsa20 and the packets' layout that
- * were written for this from the papers, and are not libsodium's. */
+/* seal.c - tests the voice encryption modes against packets of other implementations. The
+ * vectors come from independent implementations of XChaCha20, XSalsa20 and the packet layout,
+ * not from libsodium. */
 #include "unit/unit.h"
 
 #include <sodium.h>
@@ -14,9 +13,8 @@
 #define CHACHA "aead_xchacha20_poly1305_rtpsize"
 #define SALSA  "xsalsa20_poly1305"
 
-/* The frame is "opus frame", the extension one word of elements before it; the key counts
- * from 0 to 31. What clients send has the nonce 00000001, and ours
- * after it 40000041. */
+/* The payload is "opus frame", the extension one word; the key is the bytes 0 to 31. The
+ * client's packets have the nonce 00000001, the server's 40000041. */
 static const struct {
     const char *mode;
     bool extended;
@@ -66,7 +64,7 @@ static struct rtp_packet packet_of(const unsigned char *bytes, size_t n)
     return p;
 }
 
-static void packets_of_others_are_opened(void **state)
+static void packets_of_other_implementations_are_decrypted(void **state)
 {
     unsigned char bytes[SEAL_MAX];
     struct rtp_plain plain;
@@ -86,7 +84,7 @@ static void packets_of_others_are_opened(void **state)
     }
 }
 
-static void ours_are_what_others_make(void **state)
+static void encrypted_packets_match_other_implementations(void **state)
 {
     unsigned char theirs[SEAL_MAX], ours[SEAL_MAX], made[SEAL_MAX];
     struct rtp_plain plain;
@@ -104,7 +102,7 @@ static void ours_are_what_others_make(void **state)
     }
 }
 
-static void modes_can_be_changed_on_the_way(void **state)
+static void packets_can_be_encrypted_again_in_another_mode(void **state)
 {
     unsigned char bytes[SEAL_MAX], made[SEAL_MAX];
     struct rtp_plain plain, again;
@@ -121,7 +119,7 @@ static void modes_can_be_changed_on_the_way(void **state)
             assert_true(seal_open(b, &p, &again));
             assert_int_equal(again.n, plain.n);
             assert_memory_equal(again.bytes, plain.bytes, plain.n);
-            /* A client that has a nonce of ours breaks the key. */
+            /* A client nonce equal to one of the server's makes the key unusable. */
             assert_int_equal(seal_is_broken(b), !seal_uses_header(b));
             seal_free(a);
             seal_free(b);
@@ -129,9 +127,9 @@ static void modes_can_be_changed_on_the_way(void **state)
     }
 }
 
-/* Clients do not look for sources, and would take them for a part of what is sealed. The marker
- * and the padding, which is sealed, stay. */
-static void contributing_sources_are_not_passed_on(void **state)
+/* Clients do not parse contributing sources and would treat them as encrypted data. The marker
+ * bit and the encrypted padding are preserved. */
+static void contributing_sources_are_removed_when_forwarding(void **state)
 {
     enum { SOURCES = 8, CLEAR = 12 + SOURCES + 4, PLAIN = 9 };
     static const unsigned char words[PLAIN] = { 0x10, 0xff, 0, 0, 'o', 'p', 'u', 0, 2 };
@@ -163,7 +161,7 @@ static void contributing_sources_are_not_passed_on(void **state)
     seal_free(s);
 }
 
-static void nothing_bent_or_cut_is_opened(void **state)
+static void modified_or_truncated_packets_are_refused(void **state)
 {
     unsigned char bytes[SEAL_MAX];
     struct rtp_plain plain;
@@ -206,7 +204,7 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void write_nonces(struct seal *s, uint32_t *nonces, size_t count)
+static void encrypt_packets_and_collect_nonces(struct seal *s, uint32_t *nonces, size_t count)
 {
     struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
     unsigned char out[SEAL_MAX];
@@ -236,8 +234,7 @@ static bool client_sends(struct seal *s, uint32_t nonce)
     return seal_open(s, &p, &plain);
 }
 
-/* Before the client's first packet and after it, whose nonce may be any. */
-static void no_nonce_is_used_twice(void **state)
+static void encryption_never_reuses_a_nonce(void **state)
 {
     uint32_t *nonces = mem_new((size_t)NONCES * sizeof *nonces);
 
@@ -245,9 +242,9 @@ static void no_nonce_is_used_twice(void **state)
     for (uint32_t theirs = 0; theirs < 256; theirs += 51) {
         struct seal *s = seal_of(CHACHA);
 
-        write_nonces(s, nonces, NONCES / 2);
+        encrypt_packets_and_collect_nonces(s, nonces, NONCES / 2);
         assert_true(client_sends(s, (theirs + 64) << 24 | theirs));
-        write_nonces(s, nonces + NONCES / 2, NONCES / 2);
+        encrypt_packets_and_collect_nonces(s, nonces + NONCES / 2, NONCES / 2);
         qsort(nonces, NONCES, sizeof *nonces, compare_u32);
         for (int i = 1; i < NONCES; i++)
             assert_true(nonces[i] != nonces[i - 1]);
@@ -256,8 +253,8 @@ static void no_nonce_is_used_twice(void **state)
     mem_free(nonces);
 }
 
-/* As libraries count: in either byte order, from any number. */
-static void nonces_of_clients_are_not_ours(void **state)
+/* Client libraries count nonces in either byte order and from any number. */
+static void encryption_never_uses_a_nonce_of_the_client(void **state)
 {
     static const uint32_t starts[] = { 0, 1, 418, 0x7fffff00, 0x80000000, 0xffffff80, 0x5a5a5a5a };
     uint32_t ours[4];
@@ -271,7 +268,7 @@ static void nonces_of_clients_are_not_ours(void **state)
                 uint32_t nonce = starts[at] + i;
 
                 assert_true(client_sends(s, little ? __builtin_bswap32(nonce) : nonce));
-                write_nonces(s, ours, COUNT_OF(ours));
+                encrypt_packets_and_collect_nonces(s, ours, COUNT_OF(ours));
                 assert_false(seal_is_broken(s));
             }
             assert_true(client_sends(s, ours[0]));
@@ -281,7 +278,7 @@ static void nonces_of_clients_are_not_ours(void **state)
     }
 }
 
-static void the_last_nonce_is_followed_by_none(void **state)
+static void encryption_fails_after_the_last_nonce(void **state)
 {
     static const unsigned char key[SEAL_KEY] = { 1 };
     unsigned char out[SEAL_MAX];
@@ -299,7 +296,7 @@ static void the_last_nonce_is_followed_by_none(void **state)
     }
 }
 
-static void modes_are_found_by_name(void **state)
+static void encryption_modes_are_found_by_name(void **state)
 {
     (void)state;
     assert_non_null(seal_mode_find(STR(AES)));
@@ -309,7 +306,7 @@ static void modes_are_found_by_name(void **state)
     assert_null(seal_mode_name(3));
 }
 
-static void silence_is_known_behind_any_extension(void **unused)
+static void opus_silence_frame_is_recognized_after_any_extension(void **unused)
 {
     static const struct {
         bool extended, silent;
@@ -339,16 +336,16 @@ static void silence_is_known_behind_any_extension(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_of_others_are_opened),
-        cmocka_unit_test(ours_are_what_others_make),
-        cmocka_unit_test(modes_can_be_changed_on_the_way),
-        cmocka_unit_test(contributing_sources_are_not_passed_on),
-        cmocka_unit_test(nothing_bent_or_cut_is_opened),
-        cmocka_unit_test(no_nonce_is_used_twice),
-        cmocka_unit_test(nonces_of_clients_are_not_ours),
-        cmocka_unit_test(the_last_nonce_is_followed_by_none),
-        cmocka_unit_test(modes_are_found_by_name),
-        cmocka_unit_test(silence_is_known_behind_any_extension),
+        cmocka_unit_test(packets_of_other_implementations_are_decrypted),
+        cmocka_unit_test(encrypted_packets_match_other_implementations),
+        cmocka_unit_test(packets_can_be_encrypted_again_in_another_mode),
+        cmocka_unit_test(contributing_sources_are_removed_when_forwarding),
+        cmocka_unit_test(modified_or_truncated_packets_are_refused),
+        cmocka_unit_test(encryption_never_reuses_a_nonce),
+        cmocka_unit_test(encryption_never_uses_a_nonce_of_the_client),
+        cmocka_unit_test(encryption_fails_after_the_last_nonce),
+        cmocka_unit_test(encryption_modes_are_found_by_name),
+        cmocka_unit_test(opus_silence_frame_is_recognized_after_any_extension),
     };
 
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

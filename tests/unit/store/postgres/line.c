@@ -1,5 +1,5 @@
-/* line.c - commits are announced in their order; positions that came to nothing are
- * void. */
+/* line.c - tests that commits are announced in their order, and that unused log positions are
+ * reported as aborted. */
 #include "unit/unit.h"
 
 #include <stdatomic.h>
@@ -11,17 +11,17 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* Stands where the store sends its commits: holds the first one back once it was
- * answered, as a processor does that gives the thread's time to others. */
+/* Replaces the libpq functions: delays the first commit after its result, as if the thread lost
+ * the processor. */
 static struct {
     struct libpq real;
-    atomic_bool first; /* the next commit is the one to hold */
+    atomic_bool first; /* delay the next commit */
     sem_t answered, go;
 } held;
 
 static _Thread_local bool holds_next;
 
-static int send_and_look(PGconn *c, const char *sql)
+static int send_and_detect_commit(PGconn *c, const char *sql)
 {
     if (strcmp(sql, "commit") == 0 && atomic_exchange(&held.first, false))
         holds_next = true;
@@ -40,19 +40,19 @@ static PGresult *get_and_hold(PGconn *c)
     return result;
 }
 
-/* Before there are threads that call libpq. */
-static void stand_before_libpq(void)
+/* Must run before threads call libpq. */
+static void replace_libpq_functions(void)
 {
     if (!libpq_load())
         return;
     held.real = pq;
-    pq.sendQuery = send_and_look;
+    pq.sendQuery = send_and_detect_commit;
     pq.getResult = get_and_hold;
     sem_init(&held.answered, 0, 0);
     sem_init(&held.go, 0, 0);
 }
 
-static void hold_first_commit(void)
+static void delay_first_commit(void)
 {
     atomic_store(&held.first, true);
 }
@@ -62,13 +62,13 @@ static struct {
     atomic_uint count;
 } announced;
 
-static void note_committed(struct work *w)
+static void record_committed_work(struct work *w)
 {
     announced.works[announced.count] = w;
     atomic_fetch_add(&announced.count, 1);
 }
 
-static void a_work_is_announced_after_those_it_saw(void **state)
+static void commit_is_announced_after_commits_it_depends_on(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -77,13 +77,13 @@ static void a_work_is_announced_after_those_it_saw(void **state)
     reopen_with(f, 2);
     struct test_work *ones = test_works_new(3, &finished);
     for (int i = 0; i < 3; i++)
-        ones[i].work.committed = note_committed;
+        ones[i].work.committed = record_committed_work;
     announced.count = 0;
-    hold_first_commit();
+    delay_first_commit();
     store_submit(f->store, &ones[0].work);
     wait_for(&held.answered);
 
-    /* The other worker is past their announcement when it answers the read. */
+    /* The other worker has passed the announcement when it answers the read. */
     store_submit(f->store, &ones[1].work);
     store_submit(f->store, &ones[2].work);
     int64_t n = store_number(f->store, "select n from counter");
@@ -100,8 +100,7 @@ static void a_work_is_announced_after_those_it_saw(void **state)
     sem_destroy(&finished);
 }
 
-/* A commit that fails lets those behind it go. */
-static void a_failed_commit_holds_nobody_up(void **state)
+static void failed_commit_does_not_delay_later_announcements(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -117,9 +116,9 @@ static void a_failed_commit_holds_nobody_up(void **state)
     struct test_work *ones = test_works_new(2, &finished);
     ones[1].add = 2;
     for (int i = 0; i < 2; i++)
-        ones[i].work.committed = note_committed;
+        ones[i].work.committed = record_committed_work;
     announced.count = 0;
-    hold_first_commit();
+    delay_first_commit();
     store_submit(f->store, &ones[0].work);
     wait_for(&held.answered);
     store_submit(f->store, &ones[1].work);
@@ -138,7 +137,7 @@ static void a_failed_commit_holds_nobody_up(void **state)
     sem_destroy(&finished);
 }
 
-/* --- positions that came to nothing --------------------------------------------------- */
+/* --- aborted positions ---------------------------------------------------------------- */
 
 static enum err log_something(struct tx *tx, void *arg)
 {
@@ -152,14 +151,14 @@ static struct {
     _Atomic unsigned count;
 } voided;
 
-static void hear_voided(void *arg, int64_t position)
+static void record_aborted_position(void *arg, int64_t position)
 {
     (void)arg;
     voided.positions[voided.count++] = position;
 }
 
-/* Whether its row cannot be written or its commit fails: others would wait for the position. */
-static void a_position_that_came_to_nothing_is_said_to_be_void(void **state)
+/* The log row or the commit fails: other nodes would wait for the position. */
+static void position_of_a_failed_transaction_is_reported_as_aborted(void **state)
 {
     struct fixture *f = *state;
     const char *refusals[] = {
@@ -177,7 +176,7 @@ static void a_position_that_came_to_nothing_is_said_to_be_void(void **state)
     f->options.workers = 1;
     no_error(store_open(&f->options, &f->store));
     voided.count = 0;
-    store_hear_voids(f->store, hear_voided, NULL);
+    store_hear_voids(f->store, record_aborted_position, NULL);
     no_error(store_run(f->store, STORE_WRITE, NULL, log_something, NULL));
     for (unsigned i = 0; i < 2; i++) {
         test_postgres_do(f->postgres, refusals[i]);
@@ -187,7 +186,7 @@ static void a_position_that_came_to_nothing_is_said_to_be_void(void **state)
         assert_int_equal(voided.positions[i],
                          store_number(f->store, "select last_value from log_position"));
     }
-    /* One that fails before it has a position leaves none. */
+    /* A transaction that fails before it has a position leaves no gap. */
     test_postgres_do(f->postgres, "drop trigger refuse on counter; create trigger refuse before "
                                   "update on counter for each row execute function refuse_row()");
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, log_something, NULL), ERR_STORAGE_FULL);
@@ -199,12 +198,12 @@ static void a_position_that_came_to_nothing_is_said_to_be_void(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_work_is_announced_after_those_it_saw),
-        store_test(a_failed_commit_holds_nobody_up),
-        store_test(a_position_that_came_to_nothing_is_said_to_be_void),
+        store_test(commit_is_announced_after_commits_it_depends_on),
+        store_test(failed_commit_does_not_delay_later_announcements),
+        store_test(position_of_a_failed_transaction_is_reported_as_aborted),
     };
 
-    stand_before_libpq();
+    replace_libpq_functions();
     log_init(2, LOG_OFF, 0);
     return run_on_postgres("store/postgres_line", tests);
 }

@@ -1,4 +1,4 @@
-/* gather.c - what a commit appends to the log is written in one piece. */
+/* gather.c - tests that a commit writes its pages to the log with few system calls. */
 #include "unit/unit.h"
 
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ static ssize_t count_pieces(int fd, const void *bytes, size_t n, off_t at)
     return pwrite(fd, bytes, n, at);
 }
 
-static void count_from_now(bool count)
+static void count_writes_to_the_log(bool count)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     sqlite3_syscall_ptr call = count ? (sqlite3_syscall_ptr)count_pieces : NULL;
@@ -34,27 +34,27 @@ static const char fill[] = "insert into filler (b) with recursive n (i) as (sele
                            "select i + 1 from n where i < 100) select randomblob(3000) from n";
 static const char sum_filler[] = "select sum(length(b)) from filler";
 
-static void a_commit_is_written_in_few_pieces(void **state)
+static void commit_is_written_with_few_system_calls(void **state)
 {
     struct fixture *f = *state;
 
     no_error(store_do(f->store, make_filler));
     pieces = 0;
-    count_from_now(true);
+    count_writes_to_the_log(true);
     no_error(store_do(f->store, fill));
-    count_from_now(false);
+    count_writes_to_the_log(false);
     assert_in_range(pieces, 1, FEW);
     assert_int_equal(store_number(f->store, sum_filler), PAGES * 3000);
 }
 
-/* --- where a commit does not end with its sync ------------------------------------------ */
+/* --- commits that do not end with a sync ------------------------------------------------ */
 
 static void run_sql(sqlite3 *db, const char *sql)
 {
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 }
 
-/* Of somebody else, right after the commit. */
+/* Reads the sum on another connection immediately after the commit. */
 static int64_t sum_seen(const char *where)
 {
     sqlite3 *db;
@@ -70,8 +70,7 @@ static int64_t sum_seen(const char *where)
     return sum;
 }
 
-/* In how many pieces a commit is written to a database that is opened and set so, by one who
- * would gather them. */
+/* Returns the number of writes of a commit to a database with these settings. */
 static int pieces_of(const struct fixture *f, const char *how, const char *settings)
 {
     struct sqlite_conn c = { 0 };
@@ -88,16 +87,16 @@ static int pieces_of(const struct fixture *f, const char *how, const char *setti
     run_sql(c.db, make_filler);
     sqlite_gather_begin(&c);
     pieces = 0;
-    count_from_now(true);
+    count_writes_to_the_log(true);
     run_sql(c.db, fill);
-    count_from_now(false);
+    count_writes_to_the_log(false);
     assert_int_equal(sum_seen(where), PAGES * 3000);
     sqlite_gather_end();
     sqlite3_close(c.db);
     return pieces;
 }
 
-static void nothing_is_gathered_where_no_sync_ends_a_commit(void **state)
+static void writes_are_not_combined_if_commits_do_not_end_with_a_sync(void **state)
 {
     const struct fixture *f = *state;
 
@@ -106,8 +105,8 @@ static void nothing_is_gathered_where_no_sync_ends_a_commit(void **state)
     assert_true(pieces_of(f, "psow=1", "pragma synchronous = off") > PAGES);
 }
 
-/* SQLite fills the last sector then, behind the sync. */
-static void nothing_is_gathered_where_a_commit_goes_on_behind_its_sync(void **state)
+/* In this mode SQLite pads the last sector after the sync. */
+static void writes_are_not_combined_if_commits_write_after_the_sync(void **state)
 {
     assert_true(pieces_of(*state, "psow=0", "pragma synchronous = full") > PAGES);
 }
@@ -115,9 +114,9 @@ static void nothing_is_gathered_where_a_commit_goes_on_behind_its_sync(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_commit_is_written_in_few_pieces),
-        store_test(nothing_is_gathered_where_no_sync_ends_a_commit),
-        store_test(nothing_is_gathered_where_a_commit_goes_on_behind_its_sync),
+        store_test(commit_is_written_with_few_system_calls),
+        store_test(writes_are_not_combined_if_commits_do_not_end_with_a_sync),
+        store_test(writes_are_not_combined_if_commits_write_after_the_sync),
     };
 
     log_init(2, LOG_OFF, 0);

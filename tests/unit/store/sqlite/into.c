@@ -1,5 +1,4 @@
-/* into.c - a copy of a database within another file is all of it, and nothing else is
- * touched. */
+/* into.c - tests the copying of a database into a part of another file. */
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 
 #include "store/sqlite/sqlite.h"
 
-/* More pages than SQLite keeps in memory, so that they are written before the end, too. */
+/* More pages than SQLite caches, so that some are written before the commit. */
 enum { ROWS = 3000, BASE = 1237 };
 
 static void database_do(sqlite3 *db, const char *sql)
@@ -38,7 +37,7 @@ static void copy_all(sqlite3 *from, sqlite3 *to)
     assert_int_equal(sqlite3_backup_finish(b), SQLITE_OK);
 }
 
-static int64_t database_ask(const char *path, const char *sql)
+static int64_t database_query_number(const char *path, const char *sql)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *stmt = NULL;
@@ -61,7 +60,7 @@ static void cut_out(const char *path, int64_t at, int64_t size, const char *to)
     assert_int_equal(system(command), 0);
 }
 
-static void a_database_is_copied_into_the_midst_of_a_file(void **state)
+static void database_is_copied_into_the_middle_of_a_file(void **state)
 {
     char folder[] = "/tmp/guildhall-into-XXXXXX", rows[100], file[100], back[100], head[BASE];
     struct sqlite_into *into;
@@ -91,16 +90,17 @@ static void a_database_is_copied_into_the_midst_of_a_file(void **state)
     assert_int_equal(st.st_size, BASE + size);
     close(fd);
     cut_out(file, BASE, size, back);
-    assert_int_equal(database_ask(back, "pragma page_count") * 4096, size);
-    assert_int_equal(database_ask(back, "select count(*) from t where length(b) = 3000"), ROWS);
-    assert_int_equal(database_ask(back, "select count(*) from pragma_integrity_check() "
-                                        "where integrity_check = 'ok'"),
+    assert_int_equal(database_query_number(back, "pragma page_count") * 4096, size);
+    assert_int_equal(database_query_number(back, "select count(*) from t where length(b) = 3000"),
+                     ROWS);
+    assert_int_equal(database_query_number(back, "select count(*) from pragma_integrity_check() "
+                                                 "where integrity_check = 'ok'"),
                      1);
     snprintf(file, sizeof file, "rm -r %s", folder);
     assert_int_equal(system(file), 0);
 }
 
-static void a_full_disk_is_an_error(void **state)
+static void copying_a_database_to_a_full_disk_fails(void **state)
 {
     struct sqlite_into *into;
     sqlite3 *to;
@@ -119,8 +119,8 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_database_is_copied_into_the_midst_of_a_file),
-        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(database_is_copied_into_the_middle_of_a_file),
+        cmocka_unit_test(copying_a_database_to_a_full_disk_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

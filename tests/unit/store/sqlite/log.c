@@ -1,4 +1,4 @@
-/* log.c - the write-ahead log is copied and started afresh, whoever reads. */
+/* log.c - tests that the write-ahead log is checkpointed and restarted while others read. */
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static int64_t file_size(struct fixture *f, const char *name)
     return stat(path, &st) == 0 ? st.st_size : -1;
 }
 
-/* A log that is started afresh gets another number, in bytes 16 to 19 of its head. */
+/* A restarted log has another salt in bytes 16 to 19 of its header. */
 static uint32_t number_of_log(struct fixture *f)
 {
     char path[128];
@@ -42,9 +42,9 @@ static void make_filler(struct fixture *f)
     no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
 }
 
-/* Without a pause, until the log was started afresh three times. It is copied beside the writer,
- * so nobody knows how long it is by then. */
-static void write_much(struct fixture *f)
+/* Writes without a pause until the log was restarted three times. Another thread copies the log,
+ * so its length is unknown. */
+static void write_until_log_restarts_three_times(struct fixture *f)
 {
     int afresh = 0;
 
@@ -65,15 +65,15 @@ static void assert_log_is_short(struct fixture *f)
     assert_in_range(file_size(f, "guildhall.db-wal"), 1, (HUGE_PAGES + 1000) * PAGE);
 }
 
-static void the_log_does_not_grow_without_end(void **state)
+static void write_ahead_log_size_is_bounded(void **state)
 {
     struct fixture *f = *state;
 
-    write_much(f);
+    write_until_log_restarts_three_times(f);
     assert_log_is_short(f);
 }
 
-/* As a backup does. */
+/* Opens a read transaction, as a backup does. */
 static sqlite3 *hold_snapshot(struct fixture *f)
 {
     char path[128];
@@ -86,7 +86,7 @@ static sqlite3 *hold_snapshot(struct fixture *f)
     return db;
 }
 
-static void a_long_log_that_a_backup_left_is_started_afresh(void **state)
+static void long_log_after_a_backup_is_restarted(void **state)
 {
     struct fixture *f = *state;
 
@@ -102,8 +102,7 @@ static void a_long_log_that_a_backup_left_is_started_afresh(void **state)
     assert_int_not_equal(number_of_log(f), number);
 }
 
-/* The writer would wait in vain, and everybody who writes with it. */
-static void nobody_waits_for_a_backup_to_let_go_of_the_log(void **state)
+static void writer_does_not_wait_for_a_backup_that_holds_the_log(void **state)
 {
     struct fixture *f = *state;
     struct sqlite *q = (struct sqlite *)f->store;
@@ -120,7 +119,7 @@ static void nobody_waits_for_a_backup_to_let_go_of_the_log(void **state)
 
 static struct store *turning;
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     store_turn_end(turning, l);
@@ -135,7 +134,7 @@ static enum err read_something(struct work *w, struct tx *tx)
     return tx_one(tx, "select count(*) from users", NO_BIND, &r, &found);
 }
 
-static void read_on_loop(struct loop *l, void *arg)
+static void submit_read_on_loop(struct loop *l, void *arg)
 {
     struct test_work *one = arg;
 
@@ -145,26 +144,25 @@ static void read_on_loop(struct loop *l, void *arg)
     store_submit(turning, &one->work);
 }
 
-/* A snapshot that outlived its turn would keep the log from starting afresh. */
-static void a_loop_that_has_read_does_not_hold_up_the_log(void **state)
+static void idle_loop_does_not_prevent_a_log_restart(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
 
     turning = f->store;
-    struct loops *loops = loops_start(1, end_turn, NULL);
-    loop_call(loops_at(loops, 0), read_on_loop, one);
+    struct loops *loops = loops_start(1, end_iteration, NULL);
+    loop_call(loops_at(loops, 0), submit_read_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
-    write_much(f);
+    write_until_log_restarts_three_times(f);
     assert_log_is_short(f);
     loops_stop(loops);
     test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
-static void a_quiet_writer_empties_the_log(void **state)
+static void idle_writer_checkpoints_the_log(void **state)
 {
     struct fixture *f = *state;
 
@@ -174,7 +172,7 @@ static void a_quiet_writer_empties_the_log(void **state)
     assert_true(file_size(f, "guildhall.db") >= 2000000);
 }
 
-static void closing_leaves_one_file(void **state)
+static void store_close_leaves_only_the_database_file(void **state)
 {
     struct fixture *f = *state;
 
@@ -190,12 +188,12 @@ static void closing_leaves_one_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(the_log_does_not_grow_without_end),
-        store_test(a_long_log_that_a_backup_left_is_started_afresh),
-        store_test(nobody_waits_for_a_backup_to_let_go_of_the_log),
-        store_test(a_loop_that_has_read_does_not_hold_up_the_log),
-        store_test(a_quiet_writer_empties_the_log),
-        store_test(closing_leaves_one_file),
+        store_test(write_ahead_log_size_is_bounded),
+        store_test(long_log_after_a_backup_is_restarted),
+        store_test(writer_does_not_wait_for_a_backup_that_holds_the_log),
+        store_test(idle_loop_does_not_prevent_a_log_restart),
+        store_test(idle_writer_checkpoints_the_log),
+        store_test(store_close_leaves_only_the_database_file),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* paced.c - of what the copier writes, little is on its way to the disk at a time. */
+/* paced.c - tests that a checkpoint has only few unsynced bytes at a time. */
 #include "unit/unit.h"
 
 #include <sqlite3.h>
@@ -14,7 +14,7 @@
 
 enum { PAGE = 4096, ROWS = 1500 };
 
-/* Bytes that were written since the last sync, and the most of them so far. */
+/* Bytes written since the last sync, and their maximum so far. */
 static atomic_size_t unsynced, most;
 
 static ssize_t write_and_count(int fd, const void *bytes, size_t n, off_t at)
@@ -26,11 +26,11 @@ static ssize_t write_and_count(int fd, const void *bytes, size_t n, off_t at)
     return pwrite(fd, bytes, n, at);
 }
 
-/* By how much each sync moves the clock, and by how much they have. */
+/* Seconds by which each sync advances the clock, and their sum. */
 static time_t sync_seconds, moved_seconds;
 static int longest_pause; /* microseconds */
 
-/* SQLite's own call, which its table of system calls leaves out. */
+/* Replaces the fdatasync that SQLite calls, which its table of system calls does not contain. */
 int fdatasync(int fd)
 {
     unsynced = 0;
@@ -86,7 +86,7 @@ static void copy_log(struct sqlite_conn *c)
     assert_int_equal(copied, pages);
 }
 
-static void the_log_is_copied_a_little_at_a_time(void **state)
+static void checkpoint_syncs_after_a_small_number_of_bytes(void **state)
 {
     char folder[] = "/tmp/guildhall-paced-XXXXXX", command[100];
 
@@ -97,7 +97,7 @@ static void the_log_is_copied_a_little_at_a_time(void **state)
     sqlite_conn_pace(copier);
     copy_log(copier);
     assert_true(most >= PACED_BYTES && most <= PACED_BYTES + PAGE);
-    /* It is the connection that has the pace, and not the file. */
+    /* The limit belongs to the connection, not to the file. */
     assert_int_equal(sqlite_conn_do(writer, "delete from t"), SQLITE_OK);
     assert_int_equal(sqlite_conn_do(writer, "drop table t"), SQLITE_OK);
     fill_log(writer);
@@ -109,7 +109,7 @@ static void the_log_is_copied_a_little_at_a_time(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_disk_that_takes_minutes_is_not_left_alone_for_minutes(void **state)
+static void checkpoint_pauses_are_bounded_on_a_slow_disk(void **state)
 {
     char folder[] = "/tmp/guildhall-paced-XXXXXX", command[100];
 
@@ -130,8 +130,8 @@ static void a_disk_that_takes_minutes_is_not_left_alone_for_minutes(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_log_is_copied_a_little_at_a_time),
-        cmocka_unit_test(a_disk_that_takes_minutes_is_not_left_alone_for_minutes),
+        cmocka_unit_test(checkpoint_syncs_after_a_small_number_of_bytes),
+        cmocka_unit_test(checkpoint_pauses_are_bounded_on_a_slow_disk),
     };
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 

@@ -1,4 +1,4 @@
-/* row_versions.c - which rows have changed since a read. */
+/* row_versions.c - tests which rows are reported as changed since a read. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "support/test_work.h"
 
 struct kept_look {
-    struct tx_seen seen; /* of the first look */
+    struct tx_seen seen; /* of the first read */
     bool again, user, other;
 };
 
@@ -19,7 +19,7 @@ static bool has_changed(struct tx *tx, const struct tx_seen *since, snowflake us
     return !tx_unchanged(tx, since, &slot, 1);
 }
 
-static enum err look_for_changes(struct tx *tx, void *arg)
+static enum err read_changed_rows(struct tx *tx, void *arg)
 {
     struct kept_look *look = arg;
 
@@ -53,52 +53,54 @@ static enum err cannot_see(struct tx *tx, void *arg)
     return OK;
 }
 
-static struct kept_look look_since(struct fixture *f, const char *sql)
+static struct kept_look read_changes_since(struct fixture *f, const char *sql)
 {
     struct kept_look look = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &look));
     if (sql)
         no_error(store_do(f->store, sql));
     look.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &look));
     return look;
 }
 
-static void a_read_knows_which_rows_changed_since_another(void **state)
+static void rows_changed_since_an_earlier_read_are_detected(void **state)
 {
     struct fixture *f = *state;
-    struct kept_look look = look_since(f, "insert into users (id, username) values (7, 'seven')");
+    struct kept_look look =
+        read_changes_since(f, "insert into users (id, username) values (7, 'seven')");
 
     assert_true(look.user && !look.other);
-    look = look_since(f, NULL);
+    look = read_changes_since(f, NULL);
     assert_false(look.user);
-    look = look_since(f, "insert into users (id, username) values (8, 'eight')");
+    look = read_changes_since(f, "insert into users (id, username) values (8, 'eight')");
     assert_true(!look.user && look.other);
-    look = look_since(f, "update users set bio = 'x'");
+    look = read_changes_since(f, "update users set bio = 'x'");
     assert_true(look.user && look.other);
-    look = look_since(f, "delete from users where id = 7");
+    look = read_changes_since(f, "delete from users where id = 7");
     assert_true(look.user && !look.other);
-    look = look_since(f, "insert into guilds (id, name, owner_id) values (7, 'x', 8)");
+    look = read_changes_since(f, "insert into guilds (id, name, owner_id) values (7, 'x', 8)");
     assert_true(!look.user && !look.other);
 }
 
-static void rows_are_touched_by_hand_and_by_many(void **state)
+static void row_versions_change_by_explicit_call_and_by_bulk_update(void **state)
 {
     struct fixture *f = *state;
     struct kept_look look = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &look));
     store_run(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
     no_error(store_run(f->store, STORE_WRITE, NULL, touch_seven, NULL));
     look.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &look));
     assert_true(look.user && !look.other);
     no_error(store_run(f->store, STORE_WRITE, NULL, cannot_see, NULL));
-    look = look_since(f, "insert into users (id, username) with recursive n(i) as (select 1000 "
-                         "union all select i + 1 from n where i < 4000) select i, i from n");
+    look = read_changes_since(
+        f, "insert into users (id, username) with recursive n(i) as (select 1000 "
+           "union all select i + 1 from n where i < 4000) select i, i from n");
     assert_true(!look.user && !look.other);
-    look = look_since(f, NULL);
+    look = read_changes_since(f, NULL);
     assert_true(!look.user && !look.other);
 }
 
@@ -115,7 +117,7 @@ static void *add_user(void *arg)
     return NULL;
 }
 
-/* tx_seen is what cached pages are compared with: rows that are read after it are no newer. */
+/* Cached pages are compared with tx_seen, so rows that are read after it must not be newer. */
 static enum err read_after_seen(struct tx *tx, void *arg)
 {
     struct snapshot_look *look = arg;
@@ -132,7 +134,7 @@ static enum err read_after_seen(struct tx *tx, void *arg)
     return e;
 }
 
-static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
+static void tx_seen_and_later_reads_share_one_snapshot(void **state)
 {
     struct snapshot_look look = { .f = *state };
 
@@ -143,9 +145,9 @@ static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_read_knows_which_rows_changed_since_another),
-        store_test(rows_are_touched_by_hand_and_by_many),
-        store_test(what_is_cached_and_what_is_read_are_of_one_snapshot),
+        store_test(rows_changed_since_an_earlier_read_are_detected),
+        store_test(row_versions_change_by_explicit_call_and_by_bulk_update),
+        store_test(tx_seen_and_later_reads_share_one_snapshot),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* tools.c - copies of a database, and tools that look at one. */
+/* tools.c - tests backups of a database, and tools that read it. */
 #include "unit/unit.h"
 
 #include <sqlite3.h>
@@ -26,8 +26,8 @@ static struct str read_all(const char *path)
     return str_slice(p, n);
 }
 
-/* Cut off there, or with another byte. */
-static void write_bent(const char *path, struct str all, size_t at, bool cut)
+/* Writes the backup truncated at `at`, or with a changed byte there. */
+static void write_damaged_copy(const char *path, struct str all, size_t at, bool cut)
 {
     FILE *file = fopen(path, "wb");
 
@@ -47,7 +47,7 @@ static enum err save(struct store *s, const char *path, struct backup_report *re
     return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
 }
 
-static void a_backup_is_a_whole_database(void **state)
+static void sqlite_backup_is_a_complete_database(void **state)
 {
     struct fixture *f = *state;
     char folder[100], path[128];
@@ -72,7 +72,7 @@ static void a_backup_is_a_whole_database(void **state)
     assert_int_equal(save(f->store, "/nowhere/at/all", &report), ERR_UNAVAILABLE);
 }
 
-static void a_backup_holds_files_until_it_is_made(void **state)
+static void backup_prevents_file_deletion_until_it_is_complete(void **state)
 {
     struct fixture *f = *state;
     int lock;
@@ -84,8 +84,7 @@ static void a_backup_holds_files_until_it_is_made(void **state)
     assert_false(blobs_held(f->store));
 }
 
-/* Whatever is cut off or changed, it is not taken for a backup. */
-static void a_damaged_backup_is_found_out(void **state)
+static void damaged_backup_is_detected(void **state)
 {
     struct fixture *f = *state;
     char path[128], bent[128];
@@ -99,15 +98,15 @@ static void a_damaged_backup_is_found_out(void **state)
     no_error(save(f->store, path, &report));
     all = read_all(path);
     for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 9973) {
-        write_bent(bent, all, i, true);
+        write_damaged_copy(bent, all, i, true);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
-        write_bent(bent, all, i, false);
+        write_damaged_copy(bent, all, i, false);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
     }
     free((char *)all.p);
 }
 
-static void a_tool_reads_beside_a_server_that_runs(void **state)
+static void tool_can_read_the_database_of_a_running_server(void **state)
 {
     struct fixture *f = *state;
     struct store *tool;
@@ -126,7 +125,7 @@ static void a_tool_reads_beside_a_server_that_runs(void **state)
         ERR_UNAVAILABLE);
 }
 
-static void a_check_finds_rows_without_their_owner(void **state)
+static void database_check_finds_rows_with_missing_foreign_keys(void **state)
 {
     struct fixture *f = *state;
     char path[128];
@@ -134,7 +133,7 @@ static void a_check_finds_rows_without_their_owner(void **state)
 
     no_error(store_check(f->store));
     store_close(f->store);
-    /* Foreign keys are off in a connection that does not ask for them. */
+    /* Foreign keys are not enforced by default. */
     snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
@@ -150,11 +149,11 @@ static void a_check_finds_rows_without_their_owner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_backup_is_a_whole_database),
-        store_test(a_backup_holds_files_until_it_is_made),
-        store_test(a_damaged_backup_is_found_out),
-        store_test(a_tool_reads_beside_a_server_that_runs),
-        store_test(a_check_finds_rows_without_their_owner),
+        store_test(sqlite_backup_is_a_complete_database),
+        store_test(backup_prevents_file_deletion_until_it_is_complete),
+        store_test(damaged_backup_is_detected),
+        store_test(tool_can_read_the_database_of_a_running_server),
+        store_test(database_check_finds_rows_with_missing_foreign_keys),
     };
 
     log_init(2, LOG_OFF, 0);

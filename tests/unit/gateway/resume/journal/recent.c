@@ -1,4 +1,4 @@
-/* recent.c - events that are kept for sessions on their way to a loop. */
+/* recent.c - tests the list of recent events for sessions that move between loops. */
 #include "unit/unit.h"
 
 #include "gateway/resume/journal/recent.h"
@@ -12,7 +12,7 @@ static void add(struct recent_events *r, uint64_t number)
     news_unref(n);
 }
 
-static void indexes_go_on_when_the_oldest_go(void **state)
+static void recent_event_indexes_continue_after_trimming(void **state)
 {
     (void)state;
     struct recent_events r = { 0 };
@@ -27,7 +27,7 @@ static void indexes_go_on_when_the_oldest_go(void **state)
     assert_int_equal(recent_at(&r, 899)->number, 10 + 899 * 2);
     assert_int_equal(recent_at(&r, 999)->number, 10 + 999 * 2);
     assert_null(recent_at(&r, 1000));
-    assert_true(r.cap <= 256); /* what went made room */
+    assert_true(r.cap <= 256); /* trimmed events free their slots */
     recent_trim(&r, recent_end(&r));
     assert_int_equal(recent_end(&r), 1000);
     add(&r, 5000);
@@ -35,7 +35,7 @@ static void indexes_go_on_when_the_oldest_go(void **state)
     recent_clear(&r);
 }
 
-static void what_was_told_elsewhere_is_found_by_number(void **state)
+static void recent_events_after_a_number_are_found(void **state)
 {
     (void)state;
     struct recent_events r = { 0 };
@@ -45,7 +45,7 @@ static void what_was_told_elsewhere_is_found_by_number(void **state)
     assert_int_equal(recent_after(&r, 0, 9), 0);
     assert_int_equal(recent_after(&r, 0, 10), 1);
     assert_int_equal(recent_after(&r, 0, 11), 1);
-    assert_int_equal(recent_after(&r, 3, 11), 3); /* its own question came later */
+    assert_int_equal(recent_after(&r, 3, 11), 3); /* the session asked later */
     assert_int_equal(recent_after(&r, 0, 28), 10);
     recent_trim(&r, 4);
     assert_int_equal(recent_after(&r, 0, 9), 4);
@@ -55,8 +55,8 @@ static void what_was_told_elsewhere_is_found_by_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_go_on_when_the_oldest_go),
-        cmocka_unit_test(what_was_told_elsewhere_is_found_by_number),
+        cmocka_unit_test(recent_event_indexes_continue_after_trimming),
+        cmocka_unit_test(recent_events_after_a_number_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

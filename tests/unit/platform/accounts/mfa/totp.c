@@ -1,4 +1,4 @@
-/* totp.c - codes that change every 30 seconds, against the vectors of RFC 6238. */
+/* totp.c - tests time-based one-time passwords with the vectors of RFC 6238. */
 #include "unit/unit.h"
 
 #include "platform/accounts/mfa/totp.h"
@@ -13,7 +13,7 @@ static const unsigned char *secret(void)
     return bytes;
 }
 
-static void the_vectors_of_the_rfc_hold(void **state)
+static void totp_codes_match_the_rfc_6238_vectors(void **state)
 {
     (void)state;
     assert_memory_equal(secret(), "12345678901234567890", TOTP_SECRET);
@@ -25,7 +25,7 @@ static void the_vectors_of_the_rfc_hold(void **state)
     assert_int_equal(totp_code(secret(), INT64_C(20000000000) / 30), 353130);
 }
 
-static void secrets_have_twenty_bytes_of_base32(void **state)
+static void totp_secret_is_20_bytes_in_base32(void **state)
 {
     unsigned char bytes[TOTP_SECRET];
 
@@ -37,7 +37,7 @@ static void secrets_have_twenty_bytes_of_base32(void **state)
     assert_false(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJ1"), bytes));
 }
 
-static void a_code_is_good_one_step_early_and_late_and_once(void **state)
+static void totp_code_is_valid_once_and_one_step_early_or_late(void **state)
 {
     const int64_t now = 1111111111, step = now / 30;
 
@@ -57,9 +57,9 @@ static void a_code_is_good_one_step_early_and_late_and_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_vectors_of_the_rfc_hold),
-        cmocka_unit_test(secrets_have_twenty_bytes_of_base32),
-        cmocka_unit_test(a_code_is_good_one_step_early_and_late_and_once),
+        cmocka_unit_test(totp_codes_match_the_rfc_6238_vectors),
+        cmocka_unit_test(totp_secret_is_20_bytes_in_base32),
+        cmocka_unit_test(totp_code_is_valid_once_and_one_step_early_or_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
