@@ -1,8 +1,8 @@
 /* settle.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
- * A transaction takes its position before it commits, and the row is visible after the commit. So
- * for a moment greater positions are visible before it. If the transaction is rolled back, the
- * position never appears. The two cases are told apart like this:
+ * A transaction takes its position before it commits, and the row is visible after the commit.
+ * So for a moment greater positions are visible before it. If the transaction is rolled back,
+ * the position never appears. The two cases are distinguished like this:
  *
  *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
  *      its id before the position, so its id is below the bound.
@@ -83,7 +83,7 @@ enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret)
     return e;
 }
 
-/* Reads all positions up to s->last; those that are missing are aborted. */
+/* Reads all positions up to s->last; positions that are missing then are aborted. */
 static void settle_all(struct cluster *c)
 {
     struct settling *s = &c->settling;
