@@ -161,7 +161,7 @@ static enum err find_beginning(struct cluster *c, int64_t *ret)
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
         if (!ended && clock_mono() - since > ms_to_ns(START_MS)) {
-            log_error("cluster: another server's transaction does not end");
+            log_error("cluster: cannot start: a transaction of another node does not end");
             e = ERR_UNAVAILABLE;
         }
     }
@@ -222,7 +222,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     init_waking(c);
     enum err e = options->alone ? enter_alone(c, &next) : enter_others(c, &next);
     if (e) {
-        log_error("cluster: cannot take the place of node %u", c->node);
+        log_error("cluster: cannot register this server as node %u", c->node);
         cluster_close(c);
         return e;
     }

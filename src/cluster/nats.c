@@ -75,7 +75,7 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (n->wake < 0) {
-        log_error("nats: no descriptor is left");
+        log_error("nats: cannot create an eventfd: no file descriptor is left");
         abort();
     }
     buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
@@ -258,7 +258,7 @@ static bool nats_hear(struct nats *n, const struct nats_word *w)
     case NATS_OK:
         break;
     case NATS_REFUSED:
-        log_warn("nats: the server says %.*s", STR_FMT(w->body));
+        log_warn("nats: the server reported an error: %.*s", STR_FMT(w->body));
         return false;
     }
     return true;
@@ -277,7 +277,7 @@ static bool nats_consume(struct nats *n)
     }
     buf_drop(&n->in, at);
     if (took < 0)
-        log_warn("nats: what answers there is no NATS server");
+        log_warn("nats: the configured address does not speak the NATS protocol");
     return took == 0;
 }
 
@@ -294,7 +294,7 @@ static bool nats_decrypt(struct nats *n, struct str bytes)
     }
     flush_out(n);
     if (!ok && !n->introduced)
-        log_warn("nats: no TLS with %s: %s", n->options.servers.items[n->server].host,
+        log_warn("nats: TLS handshake with %s failed: %s", n->options.servers.items[n->server].host,
                  tls_why_not(n->tls));
     pthread_mutex_unlock(&n->lock);
     return ok;
@@ -452,7 +452,8 @@ static void *nats_live(void *arg)
             wait = FIRST_WAIT_MS;
             n->options.changed(n->options.arg, false);
             if (!nats_is_ending(n))
-                log_warn("nats: the connection is gone; other servers are heard by polling");
+                log_warn(
+                    "nats: connection lost; events of other nodes are read from the log until it is back");
         }
         nats_pause(n, wait);
         wait = wait * 2 < LAST_WAIT_MS ? wait * 2 : LAST_WAIT_MS;

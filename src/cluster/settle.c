@@ -79,7 +79,8 @@ enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret)
 
     *ret = !e && !q.count;
     if (!e && end && q.count)
-        log_warn("cluster: ended %lld transactions that held up the log", (long long)q.count);
+        log_warn("cluster: terminated %lld transactions that blocked the event log",
+                 (long long)q.count);
     return e;
 }
 

@@ -114,7 +114,7 @@ static void control_serve(const struct control *c, int fd)
     if (row->word)
         row->answer(c->arg, uid_of_peer(fd), rest, &out);
     if (buf_full(&out))
-        log_warn("control: the answer would be too large");
+        log_warn("control: the reply exceeds the size limit and was not sent");
     else
         send_all(fd, buf_str(&out));
     explicit_bzero(room, sizeof room); /* may contain a password */

@@ -149,7 +149,8 @@ void suspend_sessions(struct gateway *g, unsigned loops)
         if (!e)
             e = store_run(g->options.store, STORE_WRITE, arena, suspend_end, g);
         if (e)
-            log_warn("gateway: sessions could not be suspended; their clients identify again");
+            log_warn(
+                "gateway: could not store sessions for the restart; their clients must identify again");
     }
     arena_free(arena);
 }

@@ -25,7 +25,7 @@ static struct coder coder_of(const struct peer *p)
 
 static void close_too_large(struct peer *p)
 {
-    log_warn("gateway: a message would be too large");
+    log_warn("gateway: closed a connection because a message exceeds the size limit");
     peer_close(p, CLOSE_UNKNOWN, "message too large");
 }
 

@@ -226,7 +226,8 @@ void session_set_state(struct session *s, enum session_state state)
     struct gateway *g = s->hub->gateway;
 
     if (!session_may_become(s->state, state)) {
-        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+        log_error("gateway: invalid change of a session from state %u to state %u", s->state,
+                  (unsigned)state);
         abort();
     }
     pthread_mutex_lock(&g->lock);
@@ -348,7 +349,8 @@ void session_tell(struct session *s, enum event event, struct str payload)
 void session_tell_buf(struct session *s, enum event event, struct buf *payload)
 {
     if (buf_full(payload)) {
-        log_warn("gateway: %s would be too large", event_name(event));
+        log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
+                 event_name(event));
         session_invalid_soon(s->hub, s->number);
     } else {
         session_tell(s, event, buf_str(payload));

@@ -29,7 +29,7 @@ static struct zstd *zstd_new(void)
 
     z->context = ZSTD_createCCtx();
     if (!z->context) {
-        log_error("gateway: cannot start compression");
+        log_error("gateway: cannot create a zstd compressor; out of memory?");
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);

@@ -75,7 +75,7 @@ struct journal *journal_open(const char *folder, uint32_t identity)
     l->free = mem_new(JOURNAL_SLOTS * sizeof *l->free);
     if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && journal_map(l))
         return l;
-    log_warn("gateway: %s: %s; sessions will not outlive a server that is killed", l->path,
+    log_warn("gateway: cannot open the journal %s: %s; sessions will not survive a crash", l->path,
              strerror(errno));
     journal_close(l);
     return NULL;
