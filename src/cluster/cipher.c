@@ -15,11 +15,11 @@ enum {
 _Static_assert(NONCE + TAG + HEAD == CIPHER_OVERHEAD, "the sizes that others use");
 _Static_assert(CIPHER_KEY == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "the size of a key");
 
-/* Counters of another node that were received. */
+/* Counters of messages that were received from another node. */
 struct cipher_sender {
     uint32_t identity;
-    uint64_t last;    /* greatest counter */
-    int64_t heard_at; /* last message, by clock_ms */
+    uint64_t last;    /* greatest counter received */
+    int64_t heard_at; /* time of the last message (clock_ms) */
     uint64_t seen[CIPHER_WINDOW / 64];
 };
 
@@ -39,8 +39,6 @@ void cipher_clear(struct cipher *c)
     map_clear(&c->senders);
     sodium_memzero(c->key, sizeof c->key);
 }
-
-/* --- encryption ----------------------------------------------------------------------- */
 
 static void put_number(unsigned char *at, uint64_t number)
 {
@@ -78,8 +76,6 @@ void cipher_seal(struct cipher *c, struct str subject, int64_t position, struct 
     out->n += NONCE + length + TAG;
 }
 
-/* --- decryption ----------------------------------------------------------------------- */
-
 /* Frees one silent sender. Its older messages are rejected by their time, without a counter. */
 static void drop_silent_senders(struct cipher *c, int64_t now)
 {
@@ -109,7 +105,7 @@ static struct cipher_sender *sender_of(struct cipher *c, uint32_t identity, int6
     return s;
 }
 
-/* Records a counter. False: it is a repetition, or too old for the window. */
+/* Records a counter. Returns false if it is a repetition, or too old for the window. */
 static bool sender_note(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -150,7 +146,8 @@ enum cipher_verdict cipher_open(struct cipher *c, struct str subject, struct str
     int64_t sent = (int64_t)get_number(text + 16);
     if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
         return CIPHER_LATE;
-    /* NATS does not echo our own messages (echo is off), so this one is a replay. */
+    /* NATS does not echo our own messages (echo is off), so a message from this node is a
+     * replay. */
     if (sender == c->sender || !sender_note(sender_of(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;
     *ret_position = (int64_t)get_number(text + 24);

@@ -23,20 +23,21 @@ enum {
 struct cipher {
     unsigned char key[CIPHER_KEY];
     uint32_t sender;          /* identity of this node */
-    _Atomic uint64_t counter; /* messages sent so far */
-    struct map senders;       /* identity -> struct cipher_sender; receiving thread only */
+    _Atomic uint64_t counter; /* number of messages sent so far */
+    /* Node identity -> struct cipher_sender; used by the receiving thread only. */
+    struct map senders;
 };
 
 /* sender: an identity that no other process has or had. */
 void cipher_init(struct cipher *c, const unsigned char key[CIPHER_KEY], uint32_t sender);
 void cipher_clear(struct cipher *c);
 
-/* Appends the message to out. Callable from any thread. */
+/* Appends the encrypted message to `out`. Thread-safe. */
 void cipher_seal(struct cipher *c, struct str subject, int64_t position, struct str bytes,
                  struct buf *out);
 
 enum cipher_verdict { CIPHER_GOOD, CIPHER_FORGED, CIPHER_LATE, CIPHER_REPEATED };
-/* Call it from one thread only. Overwrites plain; *ret_bytes points into it. */
+/* Decrypts a message, on one thread only. Overwrites `plain`; *ret_bytes points into it. */
 enum cipher_verdict cipher_open(struct cipher *c, struct str subject, struct str message,
                                 struct buf *plain, int64_t *ret_position, struct str *ret_bytes);
 

@@ -8,7 +8,7 @@ static bool is_near(int64_t a, int64_t b)
 
 bool clocks_agree(int64_t offset_ms, const int64_t *others, size_t count)
 {
-    size_t same = 1, all = count + 2; /* includes its own clock and the database's */
+    size_t same = 1, all = count + 2; /* includes the clocks of this node and of the database */
 
     if (is_near(offset_ms, 0))
         return true;

@@ -14,26 +14,27 @@
 
 enum {
     OFFSET_MS = 250,     /* difference of two clocks that network delays cannot explain */
-    OFF_AFTER_MS = 3000, /* a difference counts after it was seen for this long */
+    OFF_AFTER_MS = 3000, /* a difference counts after it was observed for this long */
     JUMP_MS = 1000,      /* jump of the database's clock between two samples */
 };
 
-/* A sample of the database's clock, taken between the two times (clock_mono). */
+/* A sample of the database's clock, taken between the times before and after (clock_mono). */
 struct clock_look {
     int64_t before, after, database_ms;
 };
 
 struct clock_watch {
-    struct clock_look last; /* after == 0: none yet */
-    int64_t off_since;      /* by clock_mono; 0: the clock is right */
+    struct clock_look last; /* after == 0: no sample yet */
+    int64_t off_since;      /* clock_mono; 0: the clock is right */
     bool is_off;
 };
 
-/* offset_ms: how far this clock is ahead of the database's. others: those of other living nodes. */
+/* Returns whether this node's clock is right. offset_ms: how far it is ahead of the database's
+ * clock; others: the offsets of other living nodes. */
 bool clocks_agree(int64_t offset_ms, const int64_t *others, size_t count);
-/* Whether the database's clock was set since the last sample. */
+/* Returns whether the database's clock was set since the last sample. */
 bool clocks_jumped(const struct clock_watch *w, const struct clock_look *now);
-/* Records a sample. agrees: result of clocks_agree. The first sample takes effect at once. */
+/* Records a sample. agrees: result of clocks_agree. The first sample takes effect immediately. */
 void clocks_note(struct clock_watch *w, const struct clock_look *now, bool agrees);
 
 #endif

@@ -13,8 +13,6 @@
 
 enum { READY_MS = 5000, START_MS = 10000 };
 
-/* --- frames --------------------------------------------------------------------------- */
-
 /* Delivers voice changes before the events of the frame, so that a muted user is silent before
  * clients are notified. A claim is a socket on the origin node; other nodes ignore it. */
 static void tell_voices(struct cluster *c, const struct frame *f)
@@ -32,17 +30,18 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct cluster *c = arg;
 
-    /* Our own revocations took effect at the commit. */
+    /* Revocations of this node took effect at the commit. */
     if (f->origin != c->identity && f->forgotten) {
         for (const struct forgotten *o = f->forgotten; o; o = o->next)
             c->options.forget(c->options.arg, o);
         atomic_store(&c->to_ack, position);
-        tail_hurry(c); /* the revoking node waits for our acknowledgement */
+        tail_hurry(c); /* the revoking node waits for this node's acknowledgement */
     }
     tell_voices(c, f);
     if (f->announced && !(f->origin == c->identity && fault_planted(PLANTED_EARLY_EVENTS)))
         c->options.announce(c->options.arg, position, f->announced);
-    /* After all events before it, so that a session that is handed over has received them. */
+    /* A session move is delivered after all events before it, so that the session has received
+     * them. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
 }
@@ -60,7 +59,8 @@ static void offer_own(struct cluster *c, const struct work *w, const struct fram
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        line_void(c->line, w->position - 1); /* there is no other writer: these were aborted */
+        /* There is no other writer, so missing positions were aborted. */
+        line_void(c->line, w->position - 1);
         line_offer(c->line, w->position, w->log, f);
         return;
     }
@@ -71,7 +71,7 @@ static void offer_own(struct cluster *c, const struct work *w, const struct fram
         tail_look_soon(c);
 }
 
-/* Called for an aborted position: frames behind it need not wait until the log is read. */
+/* Called for an aborted position, so that later frames need not wait until the log is read. */
 static void hear_void(void *arg, int64_t position)
 {
     struct cluster *c = arg;
@@ -79,7 +79,8 @@ static void hear_void(void *arg, int64_t position)
     line_offer(c->line, position, STR(""), NULL);
 }
 
-/* Transient events are not in the log: a node that misses this message never gets them. */
+/* Publishes transient events, which are not in the log: a node that misses the message never
+ * gets them. */
 static void tell_fleeting(struct cluster *c, struct frame *f)
 {
     if (atomic_load(&c->wire.connected)) {
@@ -132,8 +133,6 @@ int64_t cluster_position(const struct cluster *c)
     return line_next(c->line) - 1;
 }
 
-/* --- start ---------------------------------------------------------------------------- */
-
 static enum err find_position(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
@@ -146,8 +145,8 @@ static enum err find_position(struct tx *tx, void *arg)
     return e;
 }
 
-/* Finds the next position of the log, and waits until all transactions with earlier positions have
- * ended. So every later read of the database sees their writes. */
+/* Finds the next position of the log, and waits until all transactions with earlier positions
+ * have ended, so that every later read of the database sees their writes. */
 static enum err find_beginning(struct cluster *c, int64_t *ret)
 {
     struct str bound;
@@ -162,7 +161,7 @@ static enum err find_beginning(struct cluster *c, int64_t *ret)
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
         if (!ended && clock_mono() - since > ms_to_ns(START_MS)) {
-            log_error("cluster: another server's transaction does not end");
+            log_error("cluster: cannot start: a transaction of another node does not end");
             e = ERR_UNAVAILABLE;
         }
     }
@@ -223,7 +222,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     init_waking(c);
     enum err e = options->alone ? enter_alone(c, &next) : enter_others(c, &next);
     if (e) {
-        log_error("cluster: cannot take the place of node %u", c->node);
+        log_error("cluster: cannot register this server as node %u", c->node);
         cluster_close(c);
         return e;
     }
@@ -240,7 +239,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of others were received yet: declare no node dead for two leases (may_bury). */
+    /* No heartbeats of other nodes were received yet: declare no node dead for two leases
+     * (may_bury). */
     c->follow.bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");
@@ -261,7 +261,7 @@ void cluster_close(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    cluster_wire_close(c); /* after the thread, which uses it */
+    cluster_wire_close(c); /* after the thread, which uses NATS */
     if (c->line && c->side)
         nodes_leave(c);
     line_free(c->line);
@@ -280,8 +280,6 @@ void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_livi
     *ret_living = living > 1 ? (int64_t)living : 1;
     *ret_rank = rank < living ? (int64_t)rank : 0;
 }
-
-/* --- metrics and readiness ------------------------------------------------------------ */
 
 static int64_t behind_ms(const struct cluster *c)
 {

@@ -6,7 +6,7 @@
 #include "base/serial.h"
 
 enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2, BANNED = 4, LIFTED = 8 };
-/* Bits of one number: a node ignores bits that it does not know. */
+/* Bits of one number; a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_HEARS = 2,
@@ -29,8 +29,6 @@ bool frame_is_needed(const struct frame *f)
             return true;
     return false;
 }
-
-/* --- encoding ------------------------------------------------------------------------- */
 
 static void frame_put_ids(struct buf *b, const snowflake *ids, size_t count)
 {
@@ -62,8 +60,8 @@ static void put_announcement(struct buf *b, const struct announcement *a)
     serial_put_bytes(b, a->payload);
 }
 
-/* An address range: its halves take the fields of the ids, its prefix length that of the
- * session. */
+/* Encodes an address range: the halves of the address take the fields of the ids, the prefix
+ * length that of the session. */
 static void put_addresses(struct buf *b, const struct forgotten *f)
 {
     uint64_t halves[2] = { 0 };
@@ -150,8 +148,6 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
     return buf_take(&b, arena);
 }
 
-/* --- decoding ------------------------------------------------------------------------- */
-
 struct frame_reader {
     struct serial_reader in;
     struct arena *arena;
@@ -188,7 +184,7 @@ static struct subject get_subject(struct frame_reader *r)
     return to;
 }
 
-/* Copied, because bytes in a frame are not aligned for a struct. */
+/* The routing fields are copied, because bytes in a frame are not aligned for a struct. */
 static const struct facts *get_facts(struct frame_reader *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);

@@ -1,8 +1,9 @@
-/* frames.h - encodes what one transaction sends to other nodes: events, revocations, voice changes.
+/* frames.h - encodes what one transaction sends to other nodes: events, revocations, voice
+ * changes.
  *
  * The log and NATS carry the same bytes. Events are identified by name; a node skips events that
- * only a newer version knows. Facts are copied as raw structs, so nodes with another struct layout
- * cannot run together (FRAME_FORMAT). */
+ * only a newer version knows. Routing fields are copied as raw structs, so nodes with another
+ * struct layout cannot run together (FRAME_FORMAT). */
 #ifndef CLUSTER_FRAMES_H
 #define CLUSTER_FRAMES_H
 
@@ -22,15 +23,15 @@ enum {
 struct forgotten {
     struct forgotten *next;
     enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
-    struct network network; /* only with addresses */
+    struct network network; /* only set with `addresses` */
     snowflake account;
-    bool one; /* only this session, not all */
+    bool one; /* only this session, not all sessions */
     unsigned char session[8];
     bool of_apps;          /* only credentials of applications, not logins of the account */
-    snowflake application; /* instead: all credentials of this application; 0: none */
+    snowflake application; /* all credentials of this application instead; 0: none */
 };
 
-/* A request for a session of another node, or its answer. */
+/* A request for a session of another node, or the reply. */
 struct session_move {
     enum session_move_kind { MOVE_ASK, MOVE_GIVEN, MOVE_GONE } kind;
     uint32_t from, to; /* identities of the two nodes */
@@ -39,18 +40,20 @@ struct session_move {
 };
 
 struct frame {
-    uint32_t origin; /* identity of the node that committed it */
+    uint32_t origin; /* identity of the node that committed the frame */
     struct announcement *announced;
     struct forgotten *forgotten;
     const struct session_move *move; /* or NULL */
     const struct noted_voice *voices;
 };
 
-/* Whether other nodes need it: a frame with transient events only is not written to the log. */
+/* Returns whether other nodes need the frame: a frame with transient events only is not written
+ * to the log. */
 bool frame_is_needed(const struct frame *f);
 /* The result is in the arena. */
 struct str frame_encode(const struct frame *f, struct arena *arena);
-/* False: invalid bytes, or another version. The result is in the arena and points into bytes. */
+/* Returns false for invalid bytes or another version. The result is in the arena and points into
+ * bytes. */
 bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret);
 
 #endif

@@ -1,9 +1,10 @@
 /* history.c - checks after each reconnect that the database still has the frames that were
  * delivered.
  *
- * A standby without synchronous replication may lack the last commits after a failover, and assign
- * their positions again. So the last delivered frames are compared with the log. Delivered events
- * cannot be taken back: if some are missing, this server stops and sessions start again. */
+ * A standby without synchronous replication may lack the last commits after a failover, and
+ * assign their positions again. So the last delivered frames are compared with the log.
+ * Delivered events cannot be taken back: if some are missing, this server stops and sessions
+ * start again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"

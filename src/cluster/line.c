@@ -64,7 +64,7 @@ static void note_told(struct log_line *l, struct str bytes)
         l->told[l->told_count++ % LINE_REMEMBERED] = (struct line_told){ l->next, hash_str(bytes) };
 }
 
-/* False: the published frame cannot be decoded and must be read from the log. */
+/* Returns false if the published frame cannot be decoded and must be read from the log. */
 static bool tell_slot(struct log_line *l, const struct line_slot *s)
 {
     struct frame f;
@@ -103,7 +103,7 @@ static void line_keep(struct log_line *l, int64_t position, struct str bytes, bo
 {
     struct line_slot *s = slot_at(l, position);
 
-    /* A frame from the log replaces a published one, which may be unreadable. */
+    /* A frame from the log replaces a published frame, which may be unreadable. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

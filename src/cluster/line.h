@@ -1,8 +1,8 @@
 /* line.h - delivers the frames of all nodes in the order of their positions.
  *
  * Each thread that has a frame offers it: the thread that committed it, the NATS thread, and the
- * thread that reads the log. A frame is delivered when every earlier position was delivered or is
- * known to be aborted. Duplicates are ignored. */
+ * thread that reads the log. A frame is delivered when every earlier position was delivered or
+ * is known to be aborted. Duplicates are ignored. */
 #ifndef CLUSTER_LINE_H
 #define CLUSTER_LINE_H
 
@@ -10,7 +10,8 @@
 
 struct log_line;
 
-/* Called with the line's lock held, one call at a time, on the thread that made the last offer. */
+/* Receives the frames, with the lock held, one call at a time, on the thread that made the last
+ * offer. */
 struct line_sink {
     void *arg;
     void (*tell)(void *arg, int64_t position, const struct frame *f);
@@ -19,30 +20,33 @@ struct line_sink {
 struct log_line *line_new(const struct line_sink *sink, int64_t next);
 void line_free(struct log_line *l); /* accepts NULL */
 
-/* bytes.n == 0: aborted. frame: the decoded bytes, if available; or NULL. Bytes that must wait are
- * copied. A position too far ahead is ignored; it must be offered again. */
+/* Offers a frame. bytes.n == 0: the position was aborted. frame: the decoded bytes, if
+ * available; or NULL. Bytes that must wait are copied. A position too far ahead is ignored; it
+ * must be offered again. */
 void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame);
-/* A frame from NATS. If it cannot be decoded, the position is missing until the log offers it. */
+/* Offers a frame from NATS. If it cannot be decoded, the position is missing until the log
+ * offers it. */
 void line_offer_published(struct log_line *l, int64_t position, struct str bytes);
 /* Treats all missing positions up to `last` as aborted. Returns their number. */
 uint64_t line_void(struct log_line *l, int64_t last);
 
-/* A delivered frame, with a hash of its bytes. */
+/* A delivered frame: its position and a hash of its bytes. */
 struct line_told {
     int64_t position;
     uint64_t hash;
 };
 enum { LINE_REMEMBERED = 64 };
-/* Enables the memory of delivered frames; call it before the first offer. */
+/* Enables the recording of delivered frames; call it before the first offer. */
 void line_remember(struct log_line *l);
 /* Returns the last delivered frames, in order, and their number. */
 size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED]);
 
-/* Number of frames of the log that could not be decoded. They were skipped (see cluster_ready). */
+/* Returns the number of frames of the log that could not be decoded and were skipped (see
+ * cluster_ready). */
 uint64_t line_unreadable(const struct log_line *l);
-/* The position that is delivered next. */
+/* Returns the position that is delivered next. */
 int64_t line_next(struct log_line *l);
-/* The greatest position offered; below line_next: no frame waits. */
+/* Returns the greatest position offered; if it is below line_next, no frame waits. */
 int64_t line_head(struct log_line *l);
 
 #endif

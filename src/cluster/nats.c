@@ -24,8 +24,8 @@
 
 enum {
     CONNECT_MS = 2000, /* timeout for connect and INFO */
-    PING_MS = 2000,    /* without data: send PING */
-    SILENT_MS = 5000,  /* without data: the server is dead */
+    PING_MS = 2000,    /* after this time without data, PING is sent */
+    SILENT_MS = 5000,  /* after this time without data, the server is dead */
     FIRST_WAIT_MS = 50,
     LAST_WAIT_MS = 1000,
     READ_BYTES = 64 * 1024,
@@ -39,12 +39,12 @@ struct nats {
     bool has_thread;
     int wake;              /* eventfd */
     struct buf in, cipher; /* used by the connection's thread only */
-    bool asked;            /* PING sent, PONG pending */
+    bool asked;            /* PING was sent, PONG is pending */
     int64_t heard_at;
     size_t server;                   /* index of the current server */
     struct tls_context *tls_context; /* NULL: no server uses TLS */
 
-    pthread_mutex_t lock; /* protects all below */
+    pthread_mutex_t lock; /* protects all members below */
     int socket;           /* -1: none */
     bool connected, ending;
     size_t max_payload;
@@ -75,7 +75,7 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (n->wake < 0) {
-        log_error("nats: no descriptor is left");
+        log_error("nats: cannot create an eventfd: no file descriptor is left");
         abort();
     }
     buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
@@ -87,14 +87,12 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
     return OK;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
 static void wake_thread(struct nats *n)
 {
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* The counter is full, so the thread is awake. */
+        /* The counter is full, so the thread is already awake. */
     }
 }
 
@@ -107,7 +105,7 @@ static void drain_wake(struct nats *n)
     }
 }
 
-/* Call with the lock held. */
+/* Needs the lock. */
 static void flush_out(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
@@ -116,19 +114,19 @@ static void flush_out(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* full or closed: the thread finds out */
+            break; /* full or closed: the connection's thread finds out */
         buf_drop(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Call with the lock held. Returns the buffer for commands; send_out sends it. */
+/* Needs the lock. Returns the buffer for commands; send_out sends it. */
 static struct buf *words_to(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
-/* Call with the lock held. A full buffer ends within a message, so the connection is closed. */
+/* Needs the lock. A full buffer ends within a message, so the connection is closed. */
 static bool send_out(struct nats *n)
 {
     if (n->plain.n && !(n->tls && tls_write(n->tls, buf_str(&n->plain), &n->out))) {
@@ -183,9 +181,7 @@ bool nats_fits(struct nats *n, size_t size)
     return fits;
 }
 
-/* --- commands of the server ----------------------------------------------------------- */
-
-/* Call with the lock held. Sends CONNECT, the subscriptions and PING. */
+/* Needs the lock. Sends CONNECT, the subscriptions and PING. */
 static void nats_introduce(struct nats *n)
 {
     const struct nats_options *o = &n->options;
@@ -198,8 +194,8 @@ static void nats_introduce(struct nats *n)
     send_out(n);
 }
 
-/* Call with the lock held. INFO is plain text, then both sides use TLS. Nothing else is sent
- * before, so that a server without TLS does not get the password. */
+/* Needs the lock. INFO is plain text, then both sides use TLS. Nothing is sent before TLS, so
+ * that a server without TLS does not get the password. */
 static void nats_begin_tls(struct nats *n)
 {
     n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
@@ -228,7 +224,7 @@ static void nats_say(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* PONG for the PING after our subscriptions: they are active. */
+/* Handles the PONG for the PING after the subscriptions, which are active now. */
 static void nats_confirmed(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
@@ -243,7 +239,7 @@ static void nats_confirmed(struct nats *n)
     }
 }
 
-/* Processes one command. False: close the connection. */
+/* Handles one command. Returns false if the connection must be closed. */
 static bool nats_hear(struct nats *n, const struct nats_word *w)
 {
     switch (w->kind) {
@@ -262,7 +258,7 @@ static bool nats_hear(struct nats *n, const struct nats_word *w)
     case NATS_OK:
         break;
     case NATS_REFUSED:
-        log_warn("nats: the server says %.*s", STR_FMT(w->body));
+        log_warn("nats: the server reported an error: %.*s", STR_FMT(w->body));
         return false;
     }
     return true;
@@ -281,7 +277,7 @@ static bool nats_consume(struct nats *n)
     }
     buf_drop(&n->in, at);
     if (took < 0)
-        log_warn("nats: what answers there is no NATS server");
+        log_warn("nats: the configured address does not speak the NATS protocol");
     return took == 0;
 }
 
@@ -298,7 +294,7 @@ static bool nats_decrypt(struct nats *n, struct str bytes)
     }
     flush_out(n);
     if (!ok && !n->introduced)
-        log_warn("nats: no TLS with %s: %s", n->options.servers.items[n->server].host,
+        log_warn("nats: TLS handshake with %s failed: %s", n->options.servers.items[n->server].host,
                  tls_why_not(n->tls));
     pthread_mutex_unlock(&n->lock);
     return ok;
@@ -325,8 +321,6 @@ static bool nats_receive(struct nats *n, int fd)
     }
     return nats_consume(n);
 }
-
-/* --- connection ----------------------------------------------------------------------- */
 
 static bool nats_is_ending(struct nats *n)
 {
@@ -375,7 +369,7 @@ static int nats_connect(struct nats *n)
     return fd;
 }
 
-/* Sends PING if needed. False: the server was silent for too long. */
+/* Sends PING if needed. Returns false if the server was silent for too long. */
 static bool nats_watch(struct nats *n)
 {
     int64_t silent = (clock_mono() - n->heard_at) / 1000000;
@@ -458,7 +452,8 @@ static void *nats_live(void *arg)
             wait = FIRST_WAIT_MS;
             n->options.changed(n->options.arg, false);
             if (!nats_is_ending(n))
-                log_warn("nats: the connection is gone; other servers are heard by polling");
+                log_warn(
+                    "nats: connection lost; events of other nodes are read from the log until it is back");
         }
         nats_pause(n, wait);
         wait = wait * 2 < LAST_WAIT_MS ? wait * 2 : LAST_WAIT_MS;
@@ -466,8 +461,6 @@ static void *nats_live(void *arg)
     }
     return NULL;
 }
-
-/* --- lifetime ------------------------------------------------------------------------- */
 
 void nats_start(struct nats *n)
 {

@@ -7,9 +7,7 @@
 
 #define DEFAULT_PORT "4222"
 
-/* --- addresses ------------------------------------------------------------------------ */
-
-/* False: empty or too long. */
+/* Returns false if the part is empty or too long. */
 static bool copy_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
@@ -78,8 +76,6 @@ bool nats_servers_read(struct str text, struct nats_servers *ret)
     } while (text.n);
     return true;
 }
-
-/* --- parsing -------------------------------------------------------------------------- */
 
 /* MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
 static long read_message(struct str bytes, struct str line, size_t line_end, struct nats_word *ret)
@@ -164,8 +160,6 @@ size_t nats_info_max_payload(struct str info)
     arena_free(arena);
     return max < NATS_PAYLOAD_MAX ? max : NATS_PAYLOAD_MAX;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static void write_member(struct json *j, const char *name, const char *text)
 {

@@ -36,7 +36,7 @@ struct nats_word {
     struct str body;    /* payload; JSON of INFO; text of -ERR */
 };
 
-/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not NATS. */
+/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not the NATS protocol. */
 long nats_read(struct str bytes, struct nats_word *ret);
 /* Returns the largest payload that INFO allows. */
 size_t nats_info_max_payload(struct str info);

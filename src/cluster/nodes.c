@@ -17,11 +17,9 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* a node whose frames we cannot decode, or 0 */
+    int64_t foreign; /* number of a node whose frames this node cannot decode, or 0 */
     bool others_differ;
 };
-
-/* --- joining -------------------------------------------------------------------------- */
 
 /* Ids contain the time of their node's clock. If another host takes over a node number and its
  * clock is behind, it must not generate an id twice. */
@@ -98,8 +96,6 @@ enum err nodes_enter(struct cluster *c)
     return OK;
 }
 
-/* --- heartbeats ----------------------------------------------------------------------- */
-
 static const char BEAT[] =
     "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
     "sessions = $5 where node = $1 and identity = $2";
@@ -107,7 +103,8 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Only the certain part: the database read its clock somewhere between the two times. */
+/* Returns the certain part of the offset: the database read its clock somewhere between the two
+ * times. */
 static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -115,8 +112,8 @@ static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t afte
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* How far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from before the
- * database's clock was set are excluded. */
+/* Selects how far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from
+ * before the database's clock was set are excluded. */
 static const char FIND_CLOCKS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
     "where state = 1 and node <> $1 "
@@ -210,7 +207,7 @@ static enum err find_living(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Outside the transaction, because the callback has work of its own. */
+/* Calls the callback outside the transaction, because it has work of its own. */
 static enum err tell_living(struct cluster *c)
 {
     struct living_nodes n;
@@ -221,7 +218,7 @@ static enum err tell_living(struct cluster *c)
     return e;
 }
 
-/* abs: a heartbeat in the future is from before the database's clock was set back. */
+/* abs(): a heartbeat in the future is from before the database's clock was set back. */
 static const char BURY[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -231,7 +228,7 @@ static const char END_NODE[] =
 
 static enum err bury_nodes(struct tx *tx, void *arg)
 {
-    enum { AT_ONCE = 16 }; /* the others at the next heartbeat */
+    enum { AT_ONCE = 16 }; /* further dead nodes are handled at the next heartbeat */
     int64_t dead[AT_ONCE][2];
     size_t count = 0;
     struct rows r;
@@ -256,9 +253,9 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     return e;
 }
 
-/* A node that could not reach the database for almost a lease period cannot judge others: the
- * database may have been unreachable for all, and they may reconnect later. So it declares no node
- * dead for two lease periods. */
+/* A node that could not reach the database for almost a lease period cannot decide about others:
+ * the database may have been unreachable for all, and they may reconnect later. So it declares
+ * no node dead for two lease periods. */
 static bool may_bury(struct cluster *c)
 {
     int64_t now = clock_mono();
@@ -279,8 +276,6 @@ enum err nodes_beat(struct cluster *c)
         e = tell_living(c);
     return e;
 }
-
-/* --- positions of other nodes --------------------------------------------------------- */
 
 static const char TELL_POSITION[] = "update nodes set position = $3, ids_until = $4, "
                                     "seen_at = clock_timestamp() "

@@ -1,6 +1,6 @@
 /* parts.c - partitions of the log: creates the next one in time and drops old ones.
  *
- * Any node may do it; if several try, the first one succeeds and the others find it done. */
+ * Any node may do this; if several try, the first one succeeds and the others find it done. */
 #include "base/log.h"
 #include "cluster/internal.h"
 
@@ -56,8 +56,8 @@ static enum err find_first_part(struct tx *tx, void *arg)
     return e;
 }
 
-/* A process that was paused for long may find that rows it has not read were dropped: its sessions
- * would miss events unnoticed. */
+/* A process that was paused for long may find that rows it has not read were dropped: its
+ * sessions would miss events without notice. */
 static void look_behind(struct cluster *c)
 {
     struct part_task first = { 0 };

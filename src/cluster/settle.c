@@ -1,8 +1,8 @@
 /* settle.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
- * A transaction takes its position before it commits, and the row is visible after the commit. So
- * for a moment greater positions are visible before it. If the transaction is rolled back, the
- * position never appears. The two cases are told apart like this:
+ * A transaction takes its position before it commits, and the row is visible after the commit.
+ * So for a moment greater positions are visible before it. If the transaction is rolled back,
+ * the position never appears. The two cases are distinguished like this:
  *
  *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
  *      its id before the position, so its id is below the bound.
@@ -79,11 +79,12 @@ enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret)
 
     *ret = !e && !q.count;
     if (!e && end && q.count)
-        log_warn("cluster: ended %lld transactions that held up the log", (long long)q.count);
+        log_warn("cluster: terminated %lld transactions that blocked the event log",
+                 (long long)q.count);
     return e;
 }
 
-/* Reads all positions up to s->last; those that are missing are aborted. */
+/* Reads all positions up to s->last; positions that are missing then are aborted. */
 static void settle_all(struct cluster *c)
 {
     struct settling *s = &c->settling;

@@ -1,10 +1,10 @@
 /* tail.c - the thread that follows the log.
  *
- * It reads the log from the next undelivered position on. Frames of this node, and those that NATS
- * delivered, have usually been delivered already.
+ * The thread reads the log from the next undelivered position on. Frames of this node, and those
+ * that NATS delivered, have usually been delivered already.
  *
- * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a gap
- * triggers a read only after 2 ms. */
+ * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a
+ * gap triggers a read only after 2 ms. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -14,10 +14,10 @@
 
 enum {
     ALONE_MS = 50, /* read interval without other nodes */
-    WIRED_MS = 50, /* the same with others, connected by NATS */
-    IDLE_MS = 10,  /* the same with others, without NATS */
-    BUSY_MS = 2,   /* the same while those commit, or a reply waits */
-    STAY_MS = 200, /* how long after a frame others count as busy */
+    WIRED_MS = 50, /* read interval with other nodes, if NATS is connected */
+    IDLE_MS = 10,  /* read interval with other nodes, without NATS */
+    BUSY_MS = 2,   /* read interval while other nodes commit, or a reply waits */
+    STAY_MS = 200, /* how long after a frame other nodes count as busy */
     PAGE = 512,
     WAIT_AFTER_FAILURE_MS = 100,
 };
@@ -42,8 +42,6 @@ void tail_look_soon(struct cluster *c)
     }
     pthread_mutex_unlock(&c->lock);
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 struct page_read {
     struct cluster *cluster;
@@ -115,8 +113,6 @@ static enum err tail_follow(struct cluster *c)
     return OK;
 }
 
-/* --- periodic work -------------------------------------------------------------------- */
-
 static enum err tail_beat(struct cluster *c)
 {
     int64_t now = clock_mono();
@@ -132,8 +128,8 @@ static enum err tail_beat(struct cluster *c)
     return e;
 }
 
-/* Newer servers may have applied a migration that this program cannot use while it was paused. Then
- * it cannot connect, and its sessions continue on other nodes. */
+/* Newer servers may have applied a migration that this program cannot use while it was paused.
+ * Then this node cannot connect, and its sessions continue on other nodes. */
 static void tail_give_up(struct cluster *c)
 {
     if (c->follow.lost || !store_outgrown(c->options.store))
@@ -142,7 +138,7 @@ static void tail_give_up(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* A node that revoked a credential waits for this acknowledgement. */
+/* Publishes the position of this node, for which a node that revoked a credential waits. */
 static enum err tail_acknowledge(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -188,7 +184,7 @@ static bool is_ending(struct cluster *c)
     return ending;
 }
 
-/* Interval of periodic reads of the log, in ms. */
+/* Returns the interval of periodic reads of the log, in ms. */
 static int64_t tail_interval(struct cluster *c)
 {
     if (atomic_load(&c->count.nodes) == 1)
@@ -221,7 +217,7 @@ static int64_t tail_turn(struct cluster *c, bool hurried)
         e = tail_beat(c);
     if (e)
         tail_give_up(c);
-    if (c->options.bus.n) /* also without a connection, so that counts do not pile up */
+    if (c->options.bus.n) /* also without a connection, so that counts do not accumulate */
         c->options.tell_counts(c->options.arg);
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);

@@ -13,9 +13,7 @@
 
 enum { REFUSED_LOG_MS = 60 * 1000 }; /* interval of log lines about rejected messages */
 
-/* --- messages ------------------------------------------------------------------------- */
-
-/* Messages with a topic have it instead of a position: INT64_MAX - topic. */
+/* Messages with a topic have INT64_MAX - topic instead of a position. */
 static bool is_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -102,7 +100,7 @@ static void wire_hear_fleeting(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
-/* On the connection's thread only. */
+/* Called on the NATS thread only. */
 static void wire_refuse(struct cluster_wire *w, enum cipher_verdict why)
 {
     static const char *const reasons[] = {
@@ -143,7 +141,7 @@ static void cluster_wire_message(void *arg, struct str subject, struct str paylo
         wire_hear_fleeting(c, bytes);
 }
 
-/* Wakes the tail thread, which reads missed frames from the log. */
+/* Wakes the log thread, which reads missed frames from the log. */
 static void cluster_wire_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;
@@ -153,8 +151,6 @@ static void cluster_wire_changed(void *arg, bool connected)
     if (connected)
         c->options.hears(c->options.arg);
 }
-
-/* --- lifetime ------------------------------------------------------------------------- */
 
 static const char FIND_DATABASE[] =
     "select concat_ws('.', (select system_identifier from pg_control_system()), "

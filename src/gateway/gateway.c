@@ -141,8 +141,6 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     return true;
 }
 
-/* --- drain and stop ------------------------------------------------------------------- */
-
 static void send_away(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
@@ -168,7 +166,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
         usleep(5 * 1000);
 }
 
-/* Sets g->busy while the hub has running store reads, posted tasks or undelivered events. */
+/* Sets g->busy if the loop has running store reads, posted tasks or undelivered events. */
 static void look_busy(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
@@ -213,7 +211,8 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->hub_count;
 
     wait_for_loads(g, count);
-    /* Count 0 first, so that no later commit is posted to a hub that is being freed. */
+    /* Set the count to 0 first, so that no later commit is posted to a loop whose state is being
+     * freed. */
     pthread_mutex_lock(&g->publishing);
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);

@@ -44,10 +44,10 @@ static void push_run(struct post *post)
     mem_free(x);
 }
 
-/* False: there is no such session. */
+/* Returns false if there is no such session. */
 static bool push_number(struct gateway *g, uint64_t number, enum gateway_push what, int code)
 {
-    /* Posts made with this lock held reach the loop before its hub is freed. */
+    /* Posts made with this lock held reach the loop before its gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     struct hub *home = g->hub_count ? registry_hub(g, number) : NULL;
     if (home) {

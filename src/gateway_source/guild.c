@@ -24,14 +24,13 @@ static void add_id(struct tx *tx, struct list *ids, snowflake id)
     ids_add(tx_arena(tx), ids, id);
 }
 
-/* --- visible presences ---------------------------------------------------------------- */
-
 static bool guild_watches(const struct gateway_viewer *v)
 {
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
-/* Bots with the intent see every presence, users their friends'; nobody their own. */
+/* Bots with the intent see every presence, users those of their friends; no account sees its own
+ * presence. */
 static bool may_see(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
@@ -115,9 +114,7 @@ static enum err guild_see(struct tx *tx, const struct gateway_viewer *v, struct 
     return OK;
 }
 
-/* --- the guild object ----------------------------------------------------------------- */
-
-/* Guilds up to this size list all members. */
+/* Returns the guild size up to which all members are listed. */
 static int64_t listed_up_to(const struct gateway_viewer *v)
 {
     if (!v->bot)

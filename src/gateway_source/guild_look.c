@@ -1,4 +1,4 @@
-/* guild_look.c - reads a guild with everything in it that one of its members can view. */
+/* guild_look.c - reads a guild with all objects in it that one of its members can view. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static bool can_view(const struct rights_of *who, const struct channel *c, const
     return rights & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Bots get every channel, users those that they can view. */
+/* Bots get every channel, users the channels that they can view. */
 static void show_channels(struct arena *arena, const struct rights_of *who, bool bot,
                           const struct guild_parts *parts, struct gateway_guild *ret)
 {
@@ -63,7 +63,7 @@ static void show_thread(struct arena *arena, struct channel thread, struct list 
     *(struct channel *)list_add(arena, ret, sizeof thread) = thread;
 }
 
-/* Bots get all open threads that they can view, users those that they have joined. */
+/* Bots get all open threads that they can view, users the threads that they have joined. */
 static enum err show_threads(struct tx *tx, const struct rights_of *who, bool bot,
                              const struct guild_parts *parts, struct gateway_guild *ret)
 {
@@ -131,7 +131,7 @@ enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
         return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
     e = member_load_user(tx, member);
     look.user = member->user;
-    /* The options of its sessions are not known here. */
+    /* The options of the viewer's sessions are not known. */
     look.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED;
     return e ? e : guild_look(tx, &look, ret);
 }
@@ -142,7 +142,8 @@ static const char ROWS_TO_SHOW[] =
     "o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 limit $2) rights) + "
     "(select count(*) from (select 1 from voice_states where guild_id = $1 limit $2) voices)";
 
-enum { ROWS_AT_ONCE = 500 }; /* with maximum roles and members about 8 ms of the writer */
+/* With the maximum of roles and members the read takes about 8 ms of the writer. */
+enum { ROWS_AT_ONCE = 500 };
 
 static enum err takes_long_to_show(struct tx *tx, snowflake guild_id, bool *ret)
 {
@@ -156,7 +157,8 @@ static enum err takes_long_to_show(struct tx *tx, snowflake guild_id, bool *ret)
     return e;
 }
 
-/* Each session of the new member reads the guild itself, without the writer. */
+/* Emits GUILD_CREATE with the guild's id only: each session of the new member reads the guild
+ * itself, without the writer. */
 static void show_by_id(struct call *call, const struct member *m)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);

@@ -1,7 +1,7 @@
 /* people.c - the members of a guild as cached JSON, shared by all sessions that get them.
  *
- * In a guild up to GUILD_LISTED members each session gets all members. Their JSON is cached until a
- * member is added, removed or changed, or one of the accounts changes. */
+ * In a guild up to GUILD_LISTED members each session gets all members. Their JSON is cached
+ * until a member is added, removed or changed, or one of the accounts changes. */
 #include "gateway_source/people.h"
 
 #include "gateway/capabilities.h"
@@ -15,7 +15,8 @@ static struct kept_key people_key(snowflake guild_id, int64_t limit, bool refers
     return (struct kept_key){ what, { guild_id, (uint64_t)limit, refers } };
 }
 
-/* The result itself is in the call's arena, because it may be too large for the cache. */
+/* Copies the result into the cache. The result itself is in the call's arena, because it may be
+ * too large for the cache. */
 static void keep_people(struct tx *tx, const struct kept_key *key, snowflake guild_id,
                         const struct written_people *people)
 {

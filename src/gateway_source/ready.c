@@ -58,7 +58,7 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
     return rows_end(&rows);
 }
 
-/* The optimal region comes first. */
+/* Writes the ids of voice regions, the optimal region first. */
 static void write_regions(struct str address, struct json *out)
 {
     struct arena *arena = arena_new();
@@ -76,7 +76,7 @@ static void write_regions(struct str address, struct json *out)
     arena_free(arena);
 }
 
-/* Fields that bots and users get and that do not depend on the account. */
+/* Writes the fields that bots and users get and that do not depend on the account. */
 static void write_fixed(struct str address, struct json *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };

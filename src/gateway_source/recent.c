@@ -52,7 +52,7 @@ static enum err read_cached(struct tx *tx, const struct kept_key *key, struct ke
     tx_use_arena(tx, before);
     if (!e)
         *ret = *parts;
-    /* Incidents end by time, without a write. */
+    /* Incidents end by time, without a write, so such a guild is not cached for long. */
     kept_end_reading(kept, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }

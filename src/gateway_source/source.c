@@ -13,7 +13,7 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Limited privileged intents, for bots without an application. */
+/* Application flags of limited privileged intents, for bots without an application. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
@@ -46,8 +46,8 @@ static enum err source_starts(struct tx *tx, snowflake bot_id, int64_t day, int6
     return e;
 }
 
-/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
- * clocks differ. */
+/* Increments in SQL, because another node may have counted meanwhile. The later day wins,
+ * because clocks differ. */
 static const char ADD_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "
@@ -174,7 +174,7 @@ static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-/* Members among the given accounts, with their users. */
+/* Reads the members among the given accounts, with their users. */
 static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
                               struct list *ret)
 {

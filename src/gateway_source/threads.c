@@ -9,7 +9,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Finds the guild, without its roles, and the viewer's member. */
+/* Reads the guild, without its roles, and the viewer's member. */
 static enum err find_viewer(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct guild *ret_guild, struct member *ret)
 {
@@ -38,7 +38,7 @@ static bool sync_shows(const struct thread_list_sync *sync, const struct rights_
     return parent && rights_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* THREAD_LIST_SYNC has the viewer's thread members in a list of its own. */
+/* THREAD_LIST_SYNC has the viewer's thread members in a separate list. */
 static void sync_add(struct arena *arena, struct channel thread, struct thread_list_sync *sync)
 {
     if (thread.member)
@@ -71,8 +71,6 @@ enum err gateway_threads(struct tx *tx, snowflake user_id, struct thread_list_sy
             sync_add(arena, t[i], sync);
     return e;
 }
-
-/* --- members of a thread -------------------------------------------------------------- */
 
 static enum err may_view_thread(struct tx *tx, snowflake guild_id, snowflake thread_id,
                                 snowflake user_id)
@@ -134,7 +132,8 @@ enum err gateway_thread_people(struct tx *tx, struct gateway *g, snowflake guild
         e = show_person(tx, g, guild_id, &m[i]);
         if (!e)
             m[kept++] = m[i];
-        else if (e == ERR_UNKNOWN_MEMBER) /* a member who left the guild is removed soon */
+        /* A member who left the guild is removed from the thread soon. */
+        else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }
     ret->count = kept;

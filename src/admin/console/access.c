@@ -6,9 +6,7 @@
 #include "net/http/server.h"
 #include "admin/console/internal.h"
 
-/* --- local callers -------------------------------------------------------------------- */
-
-/* "http://127.0.0.1:8080" for the host "127.0.0.1:8080". */
+/* Returns whether the origin, as "http://127.0.0.1:8080", has the same host as the request. */
 static bool origin_is_own(struct str origin, struct str host)
 {
     struct str rest = str_starts(origin, STR("https://"))  ? str_from(origin, 8)
@@ -28,8 +26,6 @@ bool head_is_own(const struct http_request *r)
         return false;
     return request_head_is_local(r) && (!origin.p || origin_is_own(origin, r->host));
 }
-
-/* --- console key ---------------------------------------------------------------------- */
 
 bool key_is_right(const struct workbench *w, struct str key)
 {

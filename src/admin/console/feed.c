@@ -13,7 +13,7 @@
 enum {
     TICK_MS = 100,
     FEED_PAGE = 200,
-    PATIENT_TICKS = 100, /* timeout of the first message */
+    PATIENT_TICKS = 100, /* timeout of the first message, in ticks */
     MAX_REQUEST = 4096,
     MAX_SENT = 2 * 1024 * 1024,
     MAX_UNSENT = 8 * 1024 * 1024,
@@ -32,7 +32,7 @@ struct traffic_watcher {
     uv_timer_t timer;
     struct arena *wants; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* since the socket opened, without a first message */
+    unsigned ticks; /* ticks since the socket was opened, without a first message */
     struct traffic_page page;
     struct buf records;
 };
@@ -55,13 +55,11 @@ static void watcher_end(struct traffic_watcher *x)
         uv_close((uv_handle_t *)&x->timer, watcher_free);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
 static enum err feed_read(struct call *call)
 {
     struct traffic_watcher *x = call_passed(call, "traffic_watcher");
 
-    enum err e = tx_expect_long(call->tx); /* formats up to 512 KiB of records */
+    enum err e = tx_expect_long(call->tx); /* the read formats up to 512 KiB of records */
 
     return e ? e : traffic_read(call->tx, x->workbench->traffic, &x->page);
 }
@@ -117,8 +115,6 @@ static void watcher_tick(uv_timer_t *timer)
                                    .data = x,
                                    .arg = x });
 }
-
-/* --- receiving ------------------------------------------------------------------------ */
 
 static void watcher_want(struct traffic_watcher *x, const struct traffic_query *in)
 {

@@ -11,7 +11,7 @@ struct figures {
     bool begun;                                       /* there is a previous sample */
     struct figure_sample last;                        /* owns its counts */
     struct figure_minute minutes[FIGURE_MINUTES + 1]; /* last slot: the current minute */
-    uint32_t *counts;                                 /* of all minutes */
+    uint32_t *counts;                                 /* counts of all minutes */
     size_t added;                                     /* minutes added in total */
 };
 

@@ -12,16 +12,16 @@ enum { FIGURE_MINUTES = 60 };
 
 struct figure_sample {
     int64_t mono_ns, at_us;
-    uint64_t calls, events, writes, commits, sent_bytes; /* since the start of the server */
+    uint64_t calls, events, writes, commits, sent_bytes; /* totals since the start of the server */
     uint64_t sessions, connections, memory_bytes;        /* current values */
-    int64_t longest_turn_ns;                             /* loop iteration, since the last sample */
-    uint64_t *counts; /* calls per group and duration bucket since the start */
+    int64_t longest_turn_ns; /* longest loop iteration since the last sample */
+    uint64_t *counts;        /* calls per group and duration bucket since the start */
 };
 
 struct figure_minute {
     int64_t at_us, ns; /* start and length */
     uint64_t calls, events, writes, commits, sent_bytes;
-    uint64_t sessions, connections, memory_bytes; /* at its end */
+    uint64_t sessions, connections, memory_bytes; /* values at the end of the minute */
     int64_t longest_turn_ns;
     const uint32_t *counts;
 };
@@ -35,13 +35,13 @@ void figures_free(struct figures *f);
 /* Ends a minute; the first call starts the first minute. Copies the sample. */
 void figures_add(struct figures *f, const struct figure_sample *s);
 
-/* Returns the number of minutes, oldest first; the last one is the current minute up to now. 0
- * before the first sample. Valid until the next call. */
+/* Returns the number of minutes, oldest first; the last one is the current minute up to now.
+ * Returns 0 before the first sample. The result is valid until the next call. */
 size_t figures_read(struct figures *f, const struct figure_sample *now,
                     struct figure_minute ret[FIGURE_MINUTES + 1]);
 
-/* The duration within which this part (0.5, 0.99) of the calls was answered: one of the bounds, 0
- * without calls, -1 above the last bound. counts has n + 1 elements. */
+/* Returns the duration within which this part (0.5, 0.99) of the calls was answered: one of the
+ * bounds, 0 without calls, -1 above the last bound. counts has n + 1 elements. */
 int64_t figure_quantile(const uint32_t *counts, const int64_t *bounds, size_t n, double part);
 
 #endif

@@ -19,13 +19,11 @@ struct health {
     size_t groups;
     pthread_mutex_t lock; /* protects the fields below */
     struct figures *figures;
-    struct figure_sample sample; /* its counts array is reused */
+    struct figure_sample sample; /* the counts array is reused */
 };
 
-/* --- sampling ------------------------------------------------------------------------- */
-
-/* Reads all counters. over: the minute ends, so reset the longest loop iteration. Call with the
- * lock held. */
+/* Reads all counters. over: the minute ends, so the longest loop iteration is reset. Needs the
+ * lock. */
 static const struct figure_sample *health_look(struct health *h, bool over)
 {
     const struct api_options *o = api_options(h->api);
@@ -119,8 +117,6 @@ void health_free(struct health *h)
     mem_free(h);
 }
 
-/* --- JSON ----------------------------------------------------------------------------- */
-
 static void write_count(struct json *j, const char *name, uint64_t n)
 {
     json_key(j, str_of(name));
@@ -138,7 +134,7 @@ static void write_quantile(struct json *j, const uint32_t *counts, double part)
         json_real(j, (double)us / 1000);
 }
 
-/* Three decimal places. */
+/* Writes a number with three decimal places. */
 static void write_thousandths(struct json *j, const char *name, int64_t thousandths)
 {
     json_key(j, str_of(name));
@@ -216,7 +212,7 @@ static void write_group(struct json *j, const struct health *h, const struct fig
     json_object_end(j);
 }
 
-/* Answers with the statistics of the last hour as JSON. */
+/* Writes the statistics of the last hour as JSON. */
 enum err order_health(struct call *call, struct order *o)
 {
     struct health *h = workbench_of(call)->health;

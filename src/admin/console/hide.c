@@ -47,8 +47,6 @@ static void add_valid(struct buf *out, struct str s)
     }
 }
 
-/* --- error messages -------------------------------------------------------------------- */
-
 /* Error messages quote the input: Value "abc" is not snowflake. Redact the quoted part if the field
  * is secret, or if it is long enough to be a misplaced token. A truncated text has no second
  * quote. */
@@ -82,15 +80,13 @@ void hide_problem(struct str text, const char *place, struct buf *out)
     add_refusal(out, text, STR("\""), key.n < text.n && is_secret_key(key, place));
 }
 
-/* Keys of an error tree that are not field names. */
+/* Returns whether a key of an error tree is not a field name. */
 static bool is_error_word(struct str key)
 {
     return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
 }
 
-/* --- JSON ----------------------------------------------------------------------------- */
-
-/* Length of the string that begins with the quote at p, including the quotes. */
+/* Returns the length of the string that begins with the quote at p, including the quotes. */
 static size_t string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
@@ -107,7 +103,8 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Is it an error object for a secret field? Such objects are not secret themselves. */
+/* Returns whether an object is an error object for a secret field; such objects are not secret
+ * themselves. */
 static bool is_error_tree(const char *p, const char *end)
 {
     static const char key[] = "\"_errors\"";
@@ -116,7 +113,7 @@ static bool is_error_tree(const char *p, const char *end)
     return (size_t)(end - p) >= sizeof key - 1 && memcmp(p, key, sizeof key - 1) == 0;
 }
 
-/* Length of the number, array or object that begins at p; 0 for anything else. */
+/* Returns the length of the number, array or object that begins at p; 0 for other values. */
 static size_t other_length(const char *p, const char *end)
 {
     const char *at = p;
@@ -156,7 +153,7 @@ static void hide_json(struct str text, const char *place, struct buf *out)
                 hides = false;
                 continue;
             }
-            /* Any character but white space and ':' belongs to a value that is no string. */
+            /* Any character but white space and ':' belongs to a value that is not a string. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
             continue;
@@ -183,8 +180,6 @@ static void hide_json(struct str text, const char *place, struct buf *out)
     }
     add_valid(out, str_slice(plain, (size_t)(p - plain)));
 }
-
-/* --- forms and paths ------------------------------------------------------------------- */
 
 static void hide_form(struct str text, const char *place, struct buf *out)
 {
@@ -231,7 +226,7 @@ static size_t count_segments(struct str path)
     return n;
 }
 
-/* The last segments of the path correspond to those of the route's template. */
+/* The last segments of the path correspond to the segments of the route's template. */
 static bool is_secret_segment(struct str segment, size_t left, const char *place)
 {
     struct str row = str_of(place ? place : "");
@@ -268,8 +263,6 @@ void hide_target(struct str target, const char *place, struct buf *out)
     }
 }
 
-/* --- headers -------------------------------------------------------------------------- */
-
 static bool str_ends_nocase(struct str s, const char *end)
 {
     size_t n = strlen(end);
@@ -290,7 +283,8 @@ static bool is_secret_header(struct str name)
     return false;
 }
 
-/* Writes "Bot abc" as "Bot ***": a missing or wrong scheme is a common mistake. */
+/* Writes "Bot abc" as "Bot ***": a missing or wrong scheme is a common mistake, so the scheme
+ * stays visible. */
 static void add_scheme(struct buf *out, struct str value)
 {
     static const char *const schemes[] = { "Bot", "Bearer", "Basic" };
@@ -302,7 +296,7 @@ static void add_scheme(struct buf *out, struct str value)
     buf_add_lit(out, "***");
 }
 
-/* URLs may have a token or a code in their query. */
+/* Returns whether a header contains a URL, which may have a token or a code in its query. */
 static bool is_address_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
@@ -310,7 +304,7 @@ static bool is_address_header(struct str name)
            str_ends_nocase(name, "-url");
 }
 
-/* Redacts the fragment, which may be a token. */
+/* Redacts the URL's query and fragment, which may be a token. */
 static void hide_address(struct str address, const char *place, struct buf *out)
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');

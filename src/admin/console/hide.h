@@ -7,13 +7,13 @@
 
 #include "base/buf.h"
 
-/* A JSON or form body. place: the route's path template, as "/oauth2/token", or NULL. */
+/* Redacts a JSON or form body. place: the route's path template, as "/oauth2/token", or NULL. */
 void hide_body(struct str text, const char *place, struct buf *out);
-/* The reason of a rejected call, as "password: Must be 8 or more in length." */
+/* Redacts the reason of a rejected call, as "password: Must be 8 or more in length." */
 void hide_problem(struct str text, const char *place, struct buf *out);
-/* Header lines, each ended by a line feed. */
+/* Redacts header lines, each ended by a line feed. */
 void hide_headers(struct str lines, const char *place, struct buf *out);
-/* A path with its query string. */
+/* Redacts a path with its query string. */
 void hide_target(struct str target, const char *place, struct buf *out);
 
 #endif

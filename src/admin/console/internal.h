@@ -7,7 +7,7 @@
 
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, MOST_WATCHERS = 16 };
 
-/* Facts about the upgrade request of a WebSocket that its handler needs. */
+/* Properties of the upgrade request that the feed's WebSocket handler needs. */
 struct live_door {
     struct workbench *workbench;
     bool local_head;
@@ -31,13 +31,14 @@ struct workbench *workbench_of(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
-/* Route access check: the caller is the operator. */
+/* Access check of routes: returns OK if the caller is the operator. */
 enum err console_admit(struct call *call);
-/* The same for routes that move the clock or inject faults: also needs the option `controls`. */
+/* Access check of routes that move the clock or inject faults: also needs the option `controls`. */
 enum err console_admit_controls(struct call *call);
 
-/* Does the request head look like a local program or a page of this server? Rejects pages of other
- * sites, also those with a host name that resolves to this machine (DNS rebinding). */
+/* Returns whether the request head is that of a local program or a page of this server. Rejects
+ * pages of other sites, also those with a host name that resolves to this machine (DNS
+ * rebinding). */
 bool head_is_own(const struct http_request *r);
 bool key_is_right(const struct workbench *w, struct str key);
 

@@ -1,6 +1,6 @@
 /* log.c - the call log on standard output, written in batches by a timer.
  *
- * A call only pays for its traffic record; names are read and lines are written in batches. If
+ * A call only costs its traffic record; names are read and lines are written in batches. If
  * calls come faster than they can be printed, the log reports the number that it skipped. */
 #include <stdio.h>
 

@@ -34,7 +34,8 @@ static const struct routed_order *find_routed(const struct route *route)
     return r;
 }
 
-/* Runs on the thread pool. An error concerns the name, the only argument of these commands. */
+/* Runs on the thread pool. An error concerns the argument "name", the only one of these
+ * commands. */
 static enum err console_gather(struct call *call)
 {
     struct order *o = call_passed(call, "order");
@@ -43,7 +44,7 @@ static enum err console_gather(struct call *call)
     return e && o->problem ? call_invalid(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* Checks access here, because the compute stage runs before the handler. */
+/* Checks access in this function, because the compute stage runs before the handler. */
 static enum err console_prepare(struct call *call)
 {
     const struct routed_order *r = find_routed(call->route);
@@ -58,7 +59,7 @@ static enum err console_prepare(struct call *call)
     if (r->argument)
         o->words[o->count++] = call_text(call, r->argument);
     else if (call->body && !o->row->body)
-        o->words[o->count++] = *(const struct str *)call->body; /* a body that is one string */
+        o->words[o->count++] = *(const struct str *)call->body; /* the body is one string */
     if (o->row->gather)
         call->compute = console_gather;
     return call->route->admit(call);
@@ -76,12 +77,10 @@ static enum err console_order(struct call *call)
     return OK;
 }
 
-/* Common fields of all these routes, with three parameters. */
+/* Common fields of all command routes, with three parameters. */
 #define ORDER_ROUTE(store_, limit_, admit_)                                                \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = console_prepare, .handle = console_order
-
-/* --- health --------------------------------------------------------------------------- */
 
 static const struct route health_routes[] = {
     {
@@ -101,8 +100,6 @@ const struct domain console_health_domain = {
     .doc = "How the server did in the last hour. At the root, below /console.",
     .routes = health_routes,
 };
-
-/* --- time ----------------------------------------------------------------------------- */
 
 static const struct route clock_routes[] = {
     {
@@ -131,8 +128,6 @@ const struct domain console_clock_domain = {
     .doc = "For tests: what the server takes for now. At the root, below /console.",
     .routes = clock_routes,
 };
-
-/* --- faults --------------------------------------------------------------------------- */
 
 static const struct resolver fault_resolvers[] = {
     { .name = "fault.id", .field = "fault_id", .doc = "The fault's id." },
@@ -182,8 +177,6 @@ const struct domain console_faults_domain = {
     .resolvers = fault_resolvers,
 };
 
-/* --- sessions ------------------------------------------------------------------------- */
-
 static const struct resolver session_resolvers[] = {
     { .name = "console.session",
       .field = "session_id",
@@ -219,8 +212,6 @@ const struct domain console_sessions_domain = {
     .routes = session_routes,
     .resolvers = session_resolvers,
 };
-
-/* --- snapshots ------------------------------------------------------------------------ */
 
 static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 64 };
 

@@ -48,7 +48,7 @@ static enum err write_people(struct call *call, struct json *j, bool bots)
     return e ? e : rows_end(&rows);
 }
 
-/* GET /console/people: the oldest accounts. */
+/* GET /console/people: lists the oldest accounts. */
 static enum err list_console_people(struct call *call)
 {
     const struct people_query *q = call->query;

@@ -9,7 +9,7 @@
 
 enum {
     MOST_LOOKED_AT = 1000,   /* records read per page */
-    MOST_BYTES = 512 * 1024, /* of a page, approximately */
+    MOST_BYTES = 512 * 1024, /* approximate limit of a page */
 };
 
 static const char *const kinds[] = {
@@ -32,8 +32,6 @@ void shown_session(uint64_t number, char out[SHOWN_SESSION + 1])
     for (int i = 0; i < 8; i++)
         snprintf(out + (size_t)i * 2, 3, "%02x", bytes[i]);
 }
-
-/* --- names ---------------------------------------------------------------------------- */
 
 struct known_name {
     struct known_name *next;
@@ -62,8 +60,6 @@ static enum err name_of(struct tx *tx, struct known_name **names, snowflake id, 
     return OK;
 }
 
-/* --- redaction ------------------------------------------------------------------------- */
-
 static struct str hidden_body(struct arena *arena, struct str text, const char *place)
 {
     struct buf out;
@@ -91,7 +87,7 @@ static struct str hidden_problem(struct arena *arena, struct str text, const cha
     return buf_take(&out, arena);
 }
 
-/* Shows only reply headers that the API sets; the others describe the transport. */
+/* Shows only reply headers that the API sets; other headers describe the transport. */
 static void show_headers(struct shown *s, const struct buf *room, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
@@ -123,14 +119,12 @@ static void show_texts(struct shown *s, const struct buf *room, struct arena *ar
     s->hint = mistake_of(r, target);
 }
 
-/* --- filters -------------------------------------------------------------------------- */
-
 static bool str_holds(struct str s, struct str part)
 {
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* A call, or a rejected attempt. */
+/* Returns whether the record is a call or a rejected attempt. */
 static bool is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -201,18 +195,16 @@ static bool text_fits(const struct shown *s, struct str text)
            str_holds(str_of(s->r.name), text);
 }
 
-/* --- pages ---------------------------------------------------------------------------- */
-
 struct page_reader {
     struct tx *tx;
     struct traffic *traffic;
     struct traffic_page *page;
     struct known_name *names;
     struct buf room;
-    bool counts; /* count only; skip texts unless the filter searches them */
+    bool counts; /* count only; texts are skipped unless the filter searches them */
 };
 
-/* *ret: the record matches the filter. */
+/* *ret: whether the record matches the filter. */
 static enum err read_one(struct page_reader *p, uint64_t number, struct shown *s, bool *ret)
 {
     const struct traffic_filter *f = &p->page->filter;

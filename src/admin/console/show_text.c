@@ -8,8 +8,6 @@
 
 static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };
 
-/* --- JSON ----------------------------------------------------------------------------- */
-
 static void write_text(struct json *j, const char *name, struct str text)
 {
     json_key(j, str_of(name));
@@ -57,7 +55,7 @@ static void write_call(const struct shown *s, struct json *j)
     const struct traffic_record *r = &s->r;
 
     json_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* three decimal places */
+    int64_t us = r->took_ns / 1000; /* rounds to three decimal places */
     json_real(j, (double)us / 1000);
     write_text(j, "method", str_of(http_method_name(r->method)));
     write_text(j, "path", s->target);
@@ -115,8 +113,6 @@ static void write_frame(const struct shown *s, struct json *j)
     }
 }
 
-/* --- text lines ----------------------------------------------------------------------- */
-
 enum { LONGEST_PROBLEM = 200 };
 
 /* Replaces control characters, so that a record stays on one line. */
@@ -135,7 +131,7 @@ static void add_who(const struct shown *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
-/* Truncates at a character boundary. */
+/* Truncates the text at a character boundary. */
 static struct str problem_beginning(struct str problem)
 {
     size_t n = problem.n < LONGEST_PROBLEM ? problem.n : LONGEST_PROBLEM;

@@ -15,8 +15,6 @@ static const struct limit limit_worlds = {
 };
 static const struct type type_any = { .kind = KIND_RAW };
 
-/* --- export --------------------------------------------------------------------------- */
-
 struct world_text {
     struct str json;
 };
@@ -45,7 +43,7 @@ static enum err prepare_export_world(struct call *call)
     return console_admit_controls(call);
 }
 
-/* GET /console/world: a world file with everything. */
+/* GET /console/world: exports the whole database as a world file. */
 static enum err export_world(struct call *call)
 {
     const struct world_text *w = call_passed(call, "world_text");
@@ -53,8 +51,6 @@ static enum err export_world(struct call *call)
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"world.json\""));
     return call_reply_text(call, STR("application/json"), w->json);
 }
-
-/* --- import --------------------------------------------------------------------------- */
 
 static enum err check_world(struct call *call)
 {
@@ -74,7 +70,8 @@ static enum err prepare_import_world(struct call *call)
     return console_admit_controls(call);
 }
 
-/* After the reply: signal the process to restart the server, which finishes running calls first. */
+/* Signals the process, after the reply, to restart the server, which finishes running calls
+ * first. */
 static void import_follows(struct call *call)
 {
     (void)call;
@@ -96,7 +93,7 @@ static enum err import_world(struct call *call)
     return OK;
 }
 
-/* GET /console/world/import: result of the last import. */
+/* GET /console/world/import: returns the result of the last import. */
 static enum err get_world_import(struct call *call)
 {
     call_reply_json(call);

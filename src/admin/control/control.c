@@ -21,11 +21,11 @@ enum {
     QUESTION = 4096,
     MAX_ANSWER = 256 * 1024 * 1024,
     PATIENCE_S = 5, /* server: timeout for a client */
-    ANSWER_S = 60,  /* client: timeout for the answer */
+    ANSWER_S = 60,  /* client: timeout for the reply */
     PAUSE_MS = 100,
 };
 
-/* Followed by "-NODE" if several servers share the folder. */
+/* Name of the socket, followed by "-NODE" if several servers share the folder. */
 static const char FILE_NAME[] = "control";
 
 struct control {
@@ -37,7 +37,7 @@ struct control {
     pthread_t thread;
 };
 
-/* A folder: its path and an open descriptor. */
+/* The data folder: its path and an open descriptor. */
 struct control_place {
     const char *path;
     int fd;
@@ -75,8 +75,6 @@ static bool send_all(int fd, struct str bytes)
     return true;
 }
 
-/* --- server side ---------------------------------------------------------------------- */
-
 static struct str read_question(int fd, char *room)
 {
     size_t n = 0;
@@ -92,7 +90,7 @@ static struct str read_question(int fd, char *room)
     return str_cut(&rest, '\n');
 }
 
-/* User id of the client, from the kernel. */
+/* Returns the user id of the client, as the kernel reports it. */
 static unsigned uid_of_peer(int fd)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
@@ -116,7 +114,7 @@ static void control_serve(const struct control *c, int fd)
     if (row->word)
         row->answer(c->arg, uid_of_peer(fd), rest, &out);
     if (buf_full(&out))
-        log_warn("control: the answer would be too large");
+        log_warn("control: the reply exceeds the size limit and was not sent");
     else
         send_all(fd, buf_str(&out));
     explicit_bzero(room, sizeof room); /* may contain a password */
@@ -201,8 +199,6 @@ void control_close(struct control *c)
     mem_free(c);
 }
 
-/* --- client side ---------------------------------------------------------------------- */
-
 /* Maps errno of a failed request to an error. */
 static enum err error_of_server(void)
 {
@@ -263,7 +259,8 @@ static enum err ask_servers(const char *folder, const char *question, int64_t se
     enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        /* After a timeout do not ask another server: the first may still run the command. */
+        /* After a timeout no other server gets the request, because the first may still run the
+         * command. */
         if (!is_control(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_place place = { folder, dirfd(dir) };

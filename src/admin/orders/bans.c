@@ -18,7 +18,8 @@ enum err order_ban_list(struct call *call, struct order *o)
     return e;
 }
 
-/* Rejects host bits after the prefix: they would allow several texts for one range. */
+/* Returns whether no host bits are set after the prefix: they would allow several texts for one
+ * range. */
 static bool network_is_exact(const struct network *n)
 {
     for (unsigned bit = n->bits; bit < 128; bit++)

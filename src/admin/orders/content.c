@@ -5,8 +5,6 @@
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
-/* --- one message ---------------------------------------------------------------------- */
-
 /* Accepts ".../channels/GUILD/CHANNEL/MESSAGE", "CHANNEL/MESSAGE", or two arguments. */
 static bool read_message_name(const struct order *o, snowflake *ret_channel, snowflake *ret_message)
 {
@@ -77,8 +75,6 @@ enum err order_message_delete(struct call *call, struct order *o)
     return e;
 }
 
-/* --- all messages of an account ------------------------------------------------------- */
-
 static enum err show_purge(struct call *call, struct order *o, const struct user *u)
 {
     struct author_purge p = { 0 };
@@ -111,8 +107,6 @@ enum err order_message_purging(struct call *call, struct order *o)
 
     return e ? e : show_purge(call, o, &u);
 }
-
-/* --- files ---------------------------------------------------------------------------- */
 
 static enum err unknown_file(struct order *o)
 {

@@ -71,7 +71,7 @@ static bool read_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
-/* The path "events" delays gateway events instead of calls. */
+/* Returns whether the path is "events", which delays gateway events instead of calls. */
 static bool is_of_events(const char *path)
 {
     return strcmp(path, "events") == 0;

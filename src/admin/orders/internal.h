@@ -19,22 +19,23 @@ struct order {
     struct arena *arena;
     bool as_json;        /* output: JSON objects, else lines of cells */
     struct buf out;      /* used only while gather or run writes */
-    struct str answer;   /* their output, in the arena */
+    struct str answer;   /* output of gather or run, in the arena */
     const char *problem; /* error sentence, if the error code is not enough */
 };
 
 /* --- orders.c: used by control socket and console ------------------------------------- */
 
-/* For rows with gather; blocks. */
+/* Runs a command that has row->gather; blocks. */
 enum err order_gather(struct order *o);
-/* Runs in the call's transaction; may be repeated. No effect if the row has gather. */
+/* Runs the command in the call's transaction, which may be repeated. No effect if the row has
+ * gather. */
 enum err order_run(struct call *call, struct order *o);
-/* Writes the reply. */
+/* Writes the reply of the command. */
 void order_write_answer(const struct order *o, struct buf *out);
 
 /* --- table.c: output rows ------------------------------------------------------------- */
 
-/* Writes a row with one value per column; columns as in order_row.columns. */
+/* Writes a row with one value per column; `names` as in order_row.columns. */
 void row_write(struct buf *out, const char *names, bool as_json, const struct value *values);
 /* Adds a row to the reply. */
 void order_row_add(struct order *o, const struct value *values);

@@ -173,8 +173,6 @@ const struct order_row *order_row_find(struct str noun, struct str verb)
     return NULL;
 }
 
-/* --- parsing a request ---------------------------------------------------------------- */
-
 static bool read_page(struct order *o, struct str *rest)
 {
     struct str after = str_cut(rest, '\t'), limit = str_cut(rest, '\t');
@@ -183,7 +181,7 @@ static bool read_page(struct order *o, struct str *rest)
            o->limit <= ORDER_PAGE;
 }
 
-/* Decodes the last argument with the row's type. Returns a problem, or NULL. */
+/* Decodes the last argument with the row's type. Returns an error sentence, or NULL. */
 static const char *read_body(struct order *o)
 {
     struct form form = { .arena = o->arena };
@@ -199,7 +197,7 @@ static const char *read_body(struct order *o)
     return str_dupz(o->arena, buf_take(&problem, o->arena));
 }
 
-/* Returns a problem, or NULL. */
+/* Parses a request. Returns an error sentence, or NULL. */
 static const char *read_order(struct order *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
@@ -218,9 +216,7 @@ static const char *read_order(struct order *o, struct str question)
     return o->row->body ? read_body(o) : NULL;
 }
 
-/* --- execution ------------------------------------------------------------------------ */
-
-/* Moves the output to the arena. */
+/* Moves the command's output to the arena. */
 static enum err order_take(struct order *o, enum err e)
 {
     if (!e && buf_full(&o->out))
@@ -252,8 +248,6 @@ void order_write_answer(const struct order *o, struct buf *out)
         buf_printf(out, "%s\n", o->row->columns);
     buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
 }
-
-/* --- control socket ------------------------------------------------------------------- */
 
 /* A command that runs on a loop while the control thread waits. */
 struct order_errand {

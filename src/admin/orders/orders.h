@@ -1,10 +1,10 @@
-/* orders.h - operator commands for a running server ("orders").
+/* orders.h - operator commands for a running server.
  *
  * A command is a noun, a verb and arguments. It has one row in operator_rows and one function,
  * which outputs rows. It runs like a handler in one transaction, with a row in operator_log, the
- * only table of admin/, if it changes something; a command that must block uses gather instead. The
- * control socket (control/) outputs text, the routes below /console (console/orders.c) JSON. The
- * command line reads the same table of commands (tools/admin/orders.c).
+ * only table of admin/, if it changes something; a command that must block uses gather instead.
+ * The control socket (control/) outputs text, the routes below /console (console/orders.c) JSON.
+ * The command line reads the same table of commands (tools/admin/orders.c).
  *
  * Start with the table in orders.c; the other files have the functions, by noun. The changes
  * themselves are implemented by the domains (platform/accounts/operator.h); this folder parses
@@ -38,7 +38,7 @@ struct order_row {
     bool is_array;           /* JSON output is always an array */
     bool for_tests;          /* needs a demo or --workbench on */
     const struct type *body; /* type of the last argument, which is JSON */
-    /* Runs first, on a thread that may block. */
+    /* Runs first, on a thread that may block; or NULL. */
     enum err (*gather)(struct order *order);
     enum err (*run)(struct call *call, struct order *order); /* in one transaction */
 };
@@ -50,8 +50,8 @@ enum err operator_note(struct tx *tx, unsigned uid, struct str command);
 
 const struct order_row *order_row_find(struct str noun, struct str verb);
 
-/* Does the command line list it in help, manual and completion? Rows without help are used by
- * commands with a syntax of their own. */
+/* Returns whether the command line lists the command in help, manual and completion. Rows
+ * without help are used by commands with a syntax of their own. */
 static inline bool order_is_verb(const struct order_row *row, const char *noun)
 {
     return row->verb && row->help && strcmp(row->noun, noun) == 0;

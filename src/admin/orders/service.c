@@ -4,8 +4,6 @@
 #include "admin/orders/internal.h"
 #include "platform/accounts/operator.h"
 
-/* --- registration invites ------------------------------------------------------------- */
-
 enum { MOST_USES = 100000, MOST_DAYS = 3650 };
 
 static bool read_number(const struct order *o, int word, int64_t most, int64_t *ret)
@@ -60,8 +58,6 @@ enum err order_invite_revoke(struct call *call, struct order *o)
     return OK;
 }
 
-/* --- statistics ----------------------------------------------------------------------- */
-
 static const char COUNTS[] =
     "select (select count(*) from users where bot = 0), (select count(*) from users where bot = 1), "
     "(select count(*) from users where disabled <> 0), "
@@ -87,8 +83,6 @@ enum err order_stats(struct call *call, struct order *o)
               v_int((int64_t)stats.sessions), v_int((int64_t)stats.connected));
     return OK;
 }
-
-/* --- operator log --------------------------------------------------------------------- */
 
 static const char ADD_NOTE[] =
     "insert into operator_log (id, at, uid, command) values ($1, $2, $3, $4)";

@@ -6,12 +6,10 @@
 #include "admin/orders/internal.h"
 #include "relay/relay.h"
 
-/* --- lists: one line of JSON per session ---------------------------------------------- */
-
 static const char LINE_BEGINNING[] = "{\"user_id\":\"";
 
-/* lines: output of a census. named: the same with "name" after "user_id". users (each account once)
- * and voice (voice states) are for the console only. */
+/* `lines` is the output of gateway_census, `named` the same with "name" after "user_id". `users`
+ * (each account once) and `voice` (voice states) are for the console only. */
 struct session_lines {
     struct str lines;
     bool for_console;
@@ -84,7 +82,7 @@ static void write_for_console(const struct session_lines *l, struct buf *out)
     buf_printf(out, ",\"voice\":[%.*s]}", STR_FMT(buf_str(&l->voice)));
 }
 
-/* Reads the names on this thread, which may block: there may be 10,000. */
+/* Reads the names on this thread, which may block, because there may be 10,000. */
 static enum err answer_lines(struct order *o, const struct buf *census)
 {
     struct session_lines l = { .lines = buf_str(census), .for_console = o->as_json };
@@ -127,8 +125,6 @@ enum err order_sessions_voice(struct order *o)
     return e;
 }
 
-/* --- pushing a reconnect, invalidation or close --------------------------------------- */
-
 struct session_push {
     struct str action;
     struct opt_int code;
@@ -148,7 +144,7 @@ static const struct schema push_schema = { .name = "SessionPush",
                                            .fields = push_fields };
 const struct type order_push_type = { .kind = KIND_OBJECT, .schema = &push_schema };
 
-/* Close codes that an endpoint may send; 1005 and 1006 are reserved. */
+/* Returns whether an endpoint may send the close code; 1005 and 1006 are reserved. */
 static bool can_be_sent(int64_t code)
 {
     return (code >= 3000 && code <= 4999) || (code >= 1000 && code <= 1003) ||
@@ -173,7 +169,7 @@ static enum err push_named(struct call *call, struct order *o, enum gateway_push
     return e;
 }
 
-/* Without a body the verb is the action, and the second argument the code. */
+/* Without a body the verb is the action, and the second argument is the close code. */
 static struct session_push read_push(const struct order *o)
 {
     struct session_push in = { .action = str_of(o->row->verb) };

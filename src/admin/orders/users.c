@@ -38,8 +38,6 @@ enum err order_user(struct call *call, struct order *o, int word, struct user *r
     return e;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static const char *state_of(bool disabled, bool deleting)
 {
     return deleting && disabled ? "deleted"
@@ -71,8 +69,6 @@ enum err order_user_show(struct call *call, struct order *o)
                   row.row[4]);
     return e;
 }
-
-/* --- changing ------------------------------------------------------------------------- */
 
 static enum err order_user_done(struct order *o, const struct user *u, const char *state)
 {
@@ -200,7 +196,7 @@ enum err order_user_restore(struct call *call, struct order *o)
     return e ? e : order_user_done(o, &u, "stays");
 }
 
-/* Repeated calls return the progress of the export. */
+/* Starts an export; repeated calls return its progress. */
 enum err order_user_export(struct call *call, struct order *o)
 {
     struct export_row row;

@@ -7,11 +7,11 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/news.h"
 
-/* Loops without subscribers get the events too: the event number of a loop is its progress, which
- * sessions that move between loops or nodes rely on. */
+/* Loops without subscribers get the events too: the event number of a loop is its progress,
+ * which sessions that move between loops or nodes rely on. */
 static void batch_post(const struct gateway *g, struct news_batch *b)
 {
-    /* After the last post the loops own the batch and may free it at once. */
+    /* After the last post the loops own the batch and may free it. */
     unsigned loops = b->loops;
 
     for (unsigned i = 0; i < loops; i++) {
@@ -25,8 +25,8 @@ static void batch_post(const struct gateway *g, struct news_batch *b)
     }
 }
 
-/* Holds the lock, so that every loop sees the same order. Numbers begin after `before`, or after
- * the last number given, if that is larger. */
+/* Numbers and posts the events with the lock held, so that every loop sees the same order.
+ * Numbers begin after `before` or the last number given, whichever is larger. */
 static void batch_publish(struct gateway *g, struct news_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -34,7 +34,7 @@ static void batch_publish(struct gateway *g, struct news_batch *b, uint64_t befo
         g->published = before;
     for (size_t i = 0; i < b->count; i++)
         b->news[i]->number = ++g->published;
-    /* The hubs may have started or stopped since the batch was created. */
+    /* The gateway may have started or stopped its loops since the batch was created. */
     if (!b->count || !b->loops || b->loops != g->hub_count)
         news_batch_free(b);
     else
@@ -51,7 +51,7 @@ void publish(struct gateway *g, struct news *n)
 }
 
 /* Sessions do not subscribe to the private channels of their account, of which there may be a
- * hundred thousand: events of a private channel are sent to each recipient's account. */
+ * hundred thousand. Events of a private channel are sent to each recipient's account. */
 void news_each(const struct announcement *list, void (*take)(void *arg, struct news *n), void *arg)
 {
     for (; list; list = list->next) {
@@ -64,7 +64,7 @@ void news_each(const struct announcement *list, void (*take)(void *arg, struct n
     }
 }
 
-/* An upper bound of the number of events that news_each creates. */
+/* Returns an upper bound of the number of events that news_each creates. */
 static size_t news_count(const struct announcement *list)
 {
     size_t count = 0;
@@ -80,7 +80,7 @@ static void batch_take(void *arg, struct news *n)
 }
 
 /* All events of a log position get their numbers together, the same on every node. A position
- * without events uses no number: store reads wait for the event with the last number. */
+ * without events uses no number, because store reads wait for the event with the last number. */
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list)
 {
     if (!list)

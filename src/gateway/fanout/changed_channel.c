@@ -1,4 +1,5 @@
-/* changed_channel.c - CHANNEL_UPDATE that changes overwrites: who gains or loses the channel. */
+/* changed_channel.c - a CHANNEL_UPDATE that changes overwrites: which sessions gain or lose the
+ * channel. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,7 +12,7 @@
 
 struct changed_channel {
     struct news *news[2];      /* CHANNEL_DELETE, CHANNEL_CREATE */
-    struct place_rule *before; /* NULL: the view did not have it */
+    struct place_rule *before; /* former overwrites; NULL: the view did not have the channel */
 };
 
 static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)

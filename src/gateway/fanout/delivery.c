@@ -16,9 +16,8 @@ struct delivery delivery_of(struct hub *h, struct news *n)
         struct delivery){ .hub = h, .news = n, .info = event_info(n->event), .facts = &n->facts };
 }
 
-/* --- who receives it ------------------------------------------------------------------ */
-
-/* The event's intents that apply here: those of guilds, or those of direct messages. */
+/* Returns the event's intents for guilds, or those for direct messages, depending on the
+ * audience. */
 static unsigned intents_here(const struct delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
@@ -45,8 +44,8 @@ static bool about_itself(const struct delivery *d, const struct session *s)
     return facts_about(d->facts) == s->caller.id;
 }
 
-/* These events have one announcement for sessions with the intent GUILD_MEMBERS and one for each
- * account concerned, which is for sessions without it. */
+/* An event with EVENT_CONCERNED is announced twice: to the guild, for sessions with the intent
+ * GUILD_MEMBERS, and to each account concerned, for sessions without it. */
 static bool asked_for_part(const struct delivery *d, const struct session *s)
 {
     bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
@@ -79,8 +78,8 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives its own changes even
- * in channels that it cannot view. */
+/* Events about the receiving account skip the channel check: a member receives changes of itself
+ * even in channels that it cannot view. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
@@ -124,7 +123,7 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
         /* READY has the current presences from memory. PRESENCE_UPDATE events that were queued
-         * before READY are older than that. */
+         * before READY are older. */
         return !about_itself(d, s) && d->news->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !about_itself(d, s);
@@ -133,10 +132,8 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
     }
 }
 
-/* --- its content ---------------------------------------------------------------------- */
-
-/* A bot without the intent may need its own copy: if a bot replies to a message, the reply must not
- * reveal that message's content to it. */
+/* A bot without the intent MESSAGE_CONTENT may need its own copy: if the bot replies to a
+ * message, the event must not reveal the content of that message. */
 static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
                                      const struct content_reader *reader)
 {
@@ -179,7 +176,7 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
         session_dispatch(s, d->news, hidden ? NEWS_EMPTIED : 0);
 }
 
-/* In guilds over SMALL_GUILD members users do not get others' presences and joins. */
+/* In guilds over SMALL_GUILD members, users do not get presences and joins of others. */
 static bool is_crowded(const struct delivery *d, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;

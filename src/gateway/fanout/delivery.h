@@ -13,23 +13,23 @@ struct delivery {
     struct hub *hub;
     struct news *news; /* NULL: no event is in progress */
     const struct event_info *info;
-    const struct facts *facts;       /* facts of the event */
-    struct topic *topic;             /* its subscribers; NULL: none, or none left */
-    struct sight_report *sight;      /* NULL: the event cannot change who views a channel */
+    const struct facts *facts;
+    struct topic *topic; /* topic of the event's audience; NULL: no subscribers, or none left */
+    struct sight_report *sight; /* NULL: the event cannot change which channels members can view */
     struct changed_channel *changed; /* NULL: the channel's viewers are unchanged */
-    bool crowd; /* many recipients and no other event queued: write to sockets at once */
+    bool crowd; /* many recipients and no other event queued: write to sockets immediately */
 };
 
 struct delivery delivery_of(struct hub *h, struct news *n);
-/* Whether the session receives the event, without the checks that need its seat. */
+/* Returns whether the session receives the event, without the checks that need its subscription. */
 bool delivery_receives(const struct delivery *d, const struct session *s);
 /* A guild that takes long to read is announced to an account only by its id; each session then
- * reads the rest itself. */
+ * reads the guild itself. */
 bool delivery_is_read_later(const struct delivery *d);
-/* Whether the snapshot of the seat already included the event: then it is not sent and has no
- * effect. Always false for EVENT_FLEETING, which the store does not have. */
+/* Returns whether the session's snapshot already included the event: then the event is not sent
+ * and has no effect. Always false for EVENT_FLEETING, because such events are not stored. */
 bool delivery_is_known(const struct delivery *d, struct seat *seat);
-/* Sends the event if the seat's session may receive it; the caller has checked
+/* Sends the event if the subscribed session may receive it. The caller has checked
  * delivery_is_known. */
 void delivery_give(const struct delivery *d, struct seat *seat);
 

@@ -1,10 +1,10 @@
 /* dispatch.c - delivers each event to its subscribers, within the loop's time budget.
  *
- * Permissions that an event changes are updated before its delivery, and what it removes is removed
- * afterwards, so a session receives the last event that it may see. Delivery to many seats
- * continues over several loop iterations: the first topic->told seats have the event. No seat is
- * added in between, because store reads wait for the end of the event; a removed seat does not move
- * others across that boundary (topic_remove). */
+ * Permissions that an event changes are updated before its delivery; roles, channels and guilds
+ * that it deletes are removed afterwards, so a session receives the last event that it may see.
+ * Delivery to many subscriptions continues over several loop iterations; topic->told counts
+ * those that have the event. No subscription is added in between, because store reads wait for
+ * the end of the event. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -20,12 +20,12 @@
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
 
-/* An event for more sessions than CROWD is written to each socket at once: bytes collected until
- * the end of the iteration would leave the CPU caches before they are sent. */
+/* An event for more than CROWD sessions is written to each socket immediately: bytes collected
+ * until the end of the iteration would leave the CPU caches before they are sent. */
 enum { CROWD = 32, BYTES_OF_TICK = 4096 };
 
-/* Prefetches the sessions after seat i. Each step follows a pointer that the step before it has
- * prefetched for an earlier seat. */
+/* Prefetches the sessions after subscription i. Each step follows a pointer that was prefetched
+ * for an earlier subscription. */
 static void fetch_ahead(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -55,7 +55,8 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the roles of all seats that the member has on this loop. */
+/* Updates the roles of all subscriptions that the member's sessions on this loop have to the
+ * guild. */
 static void change_member(const struct delivery *d)
 {
     struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -106,7 +107,8 @@ static void change_view(const struct delivery *d, struct guild_view *v)
 
 /* --- changes after delivery ----------------------------------------------------------- */
 
-/* May free the seat and, with its last seat, the topic. */
+/* Applies the event to a subscription after its delivery. May free the subscription and, with
+ * the last one, its topic. */
 static void change_seat(const struct delivery *d, struct seat *seat)
 {
     if (d->news->event == EVENT_GUILD_ROLE_DELETE)
@@ -115,7 +117,7 @@ static void change_seat(const struct delivery *d, struct seat *seat)
         seat_leave(&seat->session->seats, seat);
 }
 
-/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' seats. */
+/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' subscriptions. */
 static void move_session(const struct delivery *d, struct session *s)
 {
     struct seat *seat;
@@ -136,9 +138,8 @@ static void move_session(const struct delivery *d, struct session *s)
     }
 }
 
-/* --- delivery to the seats ------------------------------------------------------------ */
-
-/* False: more has to be sent to the session, in a later iteration or after a store read. */
+/* Returns false if more has to be sent to the session, in a later iteration or after a store
+ * read. */
 static bool tell_seat(struct delivery *d, struct seat *seat)
 {
     if (d->sight && sight_is_telling(d->sight, seat))
@@ -157,8 +158,8 @@ static void finish_seat(struct delivery *d, struct seat *seat, bool known)
         move_session(d, seat->session);
 }
 
-/* GUILD_CREATE makes each session read the store, and a long payload is copied for each session:
- * both cost more of the budget. */
+/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a
+ * long payload is copied for each session, so both cost more. */
 static uint32_t ticks_of(const struct delivery *d)
 {
     uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
@@ -209,7 +210,7 @@ static void tell_session(const struct delivery *d)
         session_dispatch(s, d->news, 0);
 }
 
-/* Each hub has one delivery, which is reused for every event. */
+/* Each loop has one struct delivery, which is reused for every event. */
 static struct delivery *delivery_at_hand(struct hub *h)
 {
     if (!h->queue.delivery) {

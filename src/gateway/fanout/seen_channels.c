@@ -1,8 +1,8 @@
 /* seen_channels.c - channels that a session gains or loses while it moves to another loop.
  *
- * While a session moves, events may change which channels it can view. The view of the new loop has
- * these changes already, so the channels that were visible when the session left are compared with
- * those that are visible now. */
+ * While a session moves, events may change which channels it can view. The view of the new loop
+ * has these changes already, so the channels that were visible when the session left are
+ * compared with the channels that are visible now. */
 #include "gateway/fanout/seen_channels.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void seen_channels_add(struct seen_channels *c, const struct seat *seat)
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
 }
 
-/* The items of a guild; *ret_count is their number. */
+/* Returns the first item of a guild; *ret_count is the number of its items. */
 static const struct seen_channel *find_guild(const struct seen_channels *c, snowflake guild_id,
                                              uint32_t *ret_count)
 {
@@ -100,7 +100,8 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
         struct json j = json_to(&out);
 
         buf_reset(&out);
-        changes->items[i].payload = (struct str){ 0 }; /* reset: the read may be restarted */
+        /* Reset, because the read may be restarted. */
+        changes->items[i].payload = (struct str){ 0 };
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
             changes->items[i].payload = buf_take(&out, tx_arena(tx));
@@ -111,7 +112,8 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
     return e;
 }
 
-/* For a channel that is deleted in the store, CHANNEL_DELETE has only the ids and the type. */
+/* Sends CHANNEL_DELETE for a channel that is deleted in the store; it has only the ids and the
+ * type. */
 static void tell_gone(const struct seen_channel *c, struct session *s)
 {
     struct buf out;
@@ -130,7 +132,8 @@ static void tell_gone(const struct seen_channel *c, struct session *s)
     buf_clear(&out);
 }
 
-/* Channels of a guild are adjacent; sets *at to the end of them. */
+/* Requests the threads of one guild's gained channels. Items of a guild are adjacent; *at moves
+ * to the end of them. */
 static void sync_threads(const struct seen_channels *changes, uint32_t *at, struct session *s)
 {
     snowflake guild_id = changes->items[*at].guild_id;

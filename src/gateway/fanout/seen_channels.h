@@ -10,7 +10,7 @@ struct session;
 struct seen_channel {
     snowflake guild_id, id;
     int64_t type;
-    bool shown;         /* in a list of changes: gained; else lost */
+    bool shown;         /* only in a list of changes: true: gained, false: lost */
     struct str payload; /* p == NULL: the channel is deleted */
 };
 
@@ -19,12 +19,12 @@ struct seen_channels {
     uint32_t count, cap;
 };
 
-/* Adds the channels that a seat can view, sorted by id. */
+/* Adds the channels that the subscribed session can view, sorted by id. */
 void seen_channels_add(struct seen_channels *c, const struct seat *seat);
-/* Adds to ret the channels that the seat gained or lost since `before`. */
+/* Adds to `ret` the channels that the session gained or lost since `before`. */
 void seen_channels_compare(const struct seen_channels *before, const struct seat *seat,
                            struct seen_channels *ret);
-/* Reads the payloads of the changed channels, into tx_arena. */
+/* Reads the payloads of the changed channels into tx_arena. */
 enum err seen_channels_read(struct seen_channels *changes, const struct gateway_source *source,
                             struct tx *tx);
 /* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */

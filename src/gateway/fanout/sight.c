@@ -1,10 +1,10 @@
 /* sight.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
  *
  * When a role, a member's roles or the owner change, users receive these events for each channel
- * that they can view now, or no longer; bots know all channels anyway. Only the changed values
- * of the state before the event are stored. A session's former permissions are computed from
- * these and the view when it is processed, so no table of sessions and channels is needed.
- * Channels are read from the store when the first session needs their payload. */
+ * that they gain or lose; bots know all channels anyway. Only the values that the event changed
+ * are stored. A session's former permissions are computed from them when the session is
+ * processed, so no table of sessions and channels is needed. Channels are read from the store
+ * when the first session needs their payload. */
 #include "gateway/fanout/sight.h"
 
 #include <stdlib.h>
@@ -23,20 +23,21 @@
 enum {
     OVERWRITES_A_TICK = 16,
     LOOK_PLACES = 32,          /* channels per store read */
-    LOOK_TICKS = 256,          /* budget for finding them */
-    LOOK_NS = 3 * 1000 * 1000, /* time limit of a read */
+    LOOK_TICKS = 256,          /* budget for finding channels to read */
+    LOOK_NS = 3 * 1000 * 1000, /* time limit of a store read */
 };
 
 struct sight_place {
-    const struct place_rule *rule; /* in the view, which no event changes meanwhile */
+    /* In the guild view, which no event changes during the delivery. */
+    const struct place_rule *rule;
     snowflake id;
     bool wanted, read, known;
-    struct str payload;   /* in the read's arena */
+    struct str payload;   /* in the arena of the store read */
     struct news *news[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL: the channel is deleted */
 };
 
-/* The roles of a session's seat before the event. Stored per session, because a new seat may have
- * the new roles already. */
+/* The roles of a session before the event. Stored per session, because a new subscription may
+ * have the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -48,23 +49,21 @@ struct sight_report {
     snowflake guild_id;
     enum event event;
 
-    /* State before the event. */
+    /* State of the guild before the event. */
     snowflake owner_id, role_id;
-    uint64_t permissions;    /* former permissions of that role */
+    uint64_t permissions;    /* former permissions of the role role_id */
     struct old_roles *roles; /* former roles of the member's sessions */
     uint32_t role_sets;
 
     uint64_t session; /* number of the session in progress, or 0 */
-    uint32_t at;      /* index of its next channel */
+    uint32_t at;      /* index of the next channel of the session in progress */
     bool failed;      /* a store read failed */
     struct sight_place *places;
     uint32_t place_count;
     snowflake *gained; /* channels that the session in progress gained */
     uint32_t gained_count, gained_cap;
-    bool gained_threads; /* a gained channel may have threads */
+    bool gained_threads; /* a gained channel can have threads */
 };
-
-/* --- which sessions it concerns ------------------------------------------------------- */
 
 static const uint64_t SHOWS = PERMISSION(VIEW_CHANNEL) | PERMISSION(ADMINISTRATOR);
 
@@ -120,8 +119,7 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
 {
     snowflake id = seat->session->caller.id;
 
-    /* An event that was delivered on the session's former loop has sent its channel changes
-     * there. */
+    /* The session's former loop delivered the event and sent the channel changes. */
     if (!hears_of_sight(seat->session) || d->news->number <= seat->session->resume.seen)
         return false;
     switch (s->event) {
@@ -135,8 +133,6 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
         return id == s->owner_id || id == d->facts->guild.owner_id;
     }
 }
-
-/* --- the state before the event ------------------------------------------------------- */
 
 static void note_roles(struct sight_report *s, const struct seat *seat)
 {
@@ -157,7 +153,7 @@ static void forget_roles(struct sight_report *s)
     s->role_sets = 0;
 }
 
-/* Stores the roles of all sessions of the member. */
+/* Records the roles of all sessions of the member. */
 static void note_member(struct sight_report *s, const struct delivery *d)
 {
     const struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -213,7 +209,7 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Oldest first, so that categories come before their channels. */
+/* Collects the channels sorted by id, so that categories come before their channels. */
 static void list_places(struct sight_report *s, const struct guild_view *v)
 {
     size_t at = 0;
@@ -225,9 +221,7 @@ static void list_places(struct sight_report *s, const struct guild_view *v)
     qsort(s->places, s->place_count, sizeof *s->places, compare_places);
 }
 
-/* --- comparison ----------------------------------------------------------------------- */
-
-/* Ignores time-outs: they do not remove VIEW_CHANNEL. */
+/* Ignores timeouts, because they do not remove VIEW_CHANNEL. */
 struct rights_of sight_rights(const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -291,8 +285,6 @@ static uint32_t place_ticks(const struct sight_place *p)
     return 1 + p->rule->count / OVERWRITES_A_TICK;
 }
 
-/* --- reading the channels ------------------------------------------------------------- */
-
 static enum err read_place(struct sight_report *s, struct sight_place *p, struct tx *tx)
 {
     const struct gateway_source *source = s->load.hub->gateway->options.source;
@@ -305,12 +297,13 @@ static enum err read_place(struct sight_report *s, struct sight_place *p, struct
         p->payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     if (e == ERR_UNKNOWN_CHANNEL)
-        e = OK; /* its CHANNEL_DELETE follows */
+        e = OK; /* the channel is deleted; its CHANNEL_DELETE event follows */
     p->read = !e;
     return e;
 }
 
-/* A read that takes too long on the loop is restarted in the background: reset its results. */
+/* A read that takes too long on the loop is restarted in the background, so results of the first
+ * run are reset. */
 static enum err read_places(struct load *l, struct tx *tx)
 {
     struct sight_report *s = container_of(l, struct sight_report, load);
@@ -342,7 +335,7 @@ static void places_read(struct load *l, enum err e)
     }
 }
 
-/* Reads the next channels that the session gains or loses. */
+/* Starts to read the next channels that the session gains or loses. */
 static void look_at_places(struct sight_report *s, const struct sight_change *c, struct hub *h)
 {
     uint32_t wanted = 0, ticks = 0;
@@ -359,8 +352,6 @@ static void look_at_places(struct sight_report *s, const struct sight_change *c,
     s->load = (struct load){ .quiet = true, .run = read_places, .done = places_read };
     hub_load_now(h, &s->load);
 }
-
-/* --- sending -------------------------------------------------------------------------- */
 
 bool sight_may_have_threads(int64_t type)
 {
@@ -444,7 +435,7 @@ bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *s
         s->session = seat->session->number;
         s->at = 0;
         if (s->event == EVENT_GUILD_ROLE_DELETE) {
-            forget_roles(s); /* drop those of the previous session */
+            forget_roles(s); /* frees the roles of the previous session */
             note_roles(s, seat);
             seat_drop_role(seat, s->role_id);
         }

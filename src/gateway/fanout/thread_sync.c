@@ -17,7 +17,7 @@ struct thread_errand {
     struct session_errand errand;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* in the read's arena */
+    struct str payload; /* in the arena of the store read */
     bool told;
     size_t count;
     snowflake channels[];

@@ -32,13 +32,11 @@ bool shape_refers(const struct ready_shape *s)
     return s && s->capabilities & CAPABILITY_USERS;
 }
 
-/* Whether READY_SUPPLEMENTAL follows READY. */
+/* Returns whether READY_SUPPLEMENTAL follows READY. */
 static bool capability_supplements(const struct ready_shape *s)
 {
     return shape_refers(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
-
-/* --- references to the list of users -------------------------------------------------- */
 
 static void refer_to(struct ready_shape *s, const struct user *u, struct json *out)
 {
@@ -108,8 +106,6 @@ void shape_private_channel(struct ready_shape *s, const struct channel *c, struc
     json_object_end(out);
 }
 
-/* --- guilds --------------------------------------------------------------------------- */
-
 static bool is_among(struct str name, const char *const *names)
 {
     for (; *names; names++)
@@ -118,7 +114,7 @@ static bool is_among(struct str name, const char *const *names)
     return false;
 }
 
-/* Whether a field stays outside "properties". */
+/* Returns whether a guild field is written outside "properties". */
 static bool stands_beside(struct str name)
 {
     static const char *const names[] = {
@@ -149,7 +145,7 @@ static bool stands_beside(struct str name)
 /* Determines which fields of a guild are written. */
 struct guild_form {
     const struct ready_shape *shape;
-    bool has_people; /* its members are encoded already */
+    bool has_people; /* the guild's members are encoded already */
 };
 
 static bool stays_in_guild(const void *arg, struct str name)
@@ -192,7 +188,7 @@ static void write_properties(const struct gateway_guild *g, struct json *out)
     json_int(out, 0);
 }
 
-/* If READY_SUPPLEMENTAL has the other members, READY keeps the account's own member. */
+/* If READY_SUPPLEMENTAL has the other members, READY contains only the account's own member. */
 static void merge_members(struct ready_shape *s, const struct list *members)
 {
     const struct member *m = members->items;
@@ -246,7 +242,7 @@ static void merge_guild(struct ready_shape *s, const struct gateway_guild *g)
     supplement_guild(s, g->guild.id, &g->voice_states);
 }
 
-/* Parts that are already encoded are copied. */
+/* Writes the fields of a guild; parts that are already encoded are copied. */
 static void write_guild(const struct gateway_guild *g, const struct guild_form *form,
                         struct json *out)
 {
@@ -283,8 +279,6 @@ void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct js
     json_object_end(out);
     merge_guild(s, g);
 }
-
-/* --- encoding of guilds that sessions share ------------------------------------------- */
 
 static bool differs_by_viewer(struct str name)
 {
@@ -350,8 +344,6 @@ void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out)
     json_object_end(out);
     merge_guild(s, &late);
 }
-
-/* --- the collected lists -------------------------------------------------------------- */
 
 struct shape_mark shape_mark(const struct ready_shape *s)
 {

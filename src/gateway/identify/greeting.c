@@ -24,7 +24,8 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     return true;
 }
 
-/* A bot's token may come without "Bot ", so its kind is known only after the lookup. */
+/* A bot's token may be sent without "Bot ", so the kind of caller is known only after the
+ * lookup. */
 static const enum caller_kind kinds[] = { CALLER_BOT, CALLER_USER };
 
 static bool greeting_remembered(struct greeting *g, struct auth *auth)

@@ -37,7 +37,7 @@ enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_vie
     return f->gone ? OK : e;
 }
 
-/* Checks on the loop, before the read, whether the hub needs the guild's view. */
+/* Checks on the loop, before the read, whether the loop needs the guild view. */
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
 {
     struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, guild_id);
@@ -77,8 +77,6 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     return seat;
 }
 
-/* --- a guild that an account has joined ----------------------------------------------- */
-
 struct join {
     struct load load;
     uint64_t session;
@@ -100,7 +98,7 @@ static enum err join_read_all(struct load *l, struct tx *tx)
     struct buf out;
     struct json json = json_to(&out);
 
-    news_unref(j->news); /* the store may run this again */
+    news_unref(j->news); /* reset, because the store may run this function again */
     j->news = NULL;
     buf_init(&out, MAX_PAYLOAD);
     enum err e = guild_facts_read(l->hub, tx, &j->viewer, &json, &j->facts);
@@ -148,8 +146,6 @@ void guild_join(struct session *s, snowflake guild_id, bool is_told)
     hub_load_now(s->hub, &j->load);
 }
 
-/* --- guilds that follow READY one by one ---------------------------------------------- */
-
 struct guild_arrival {
     struct session_errand errand;
     struct guild_facts facts;
@@ -160,7 +156,7 @@ struct guild_arrival {
     snowflake guilds[];
 };
 
-/* A user session without intents receives everything. */
+/* A user session without intents receives all events. */
 static bool hears_of_guilds(bool bot, uint32_t intents)
 {
     return intents & INTENT(GUILDS) || (!bot && !intents);
@@ -172,7 +168,7 @@ static void arrival_forget(struct guild_arrival *a)
     a->news = NULL;
 }
 
-/* False: the payload is too large. */
+/* Returns false if the payload is too large. */
 static bool make_news(struct guild_arrival *a, const struct buf *guild)
 {
     struct buf out;

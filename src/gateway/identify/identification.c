@@ -1,4 +1,4 @@
-/* identification.c - reads and checks the fields of IDENTIFY: shard, intents, guild count. */
+/* identification.c - parses and checks the fields of IDENTIFY: shard, intents, guild count. */
 #include "gateway/identify/identification.h"
 
 #include "base/mem.h"
@@ -21,8 +21,6 @@ static const struct {
     { INTENT(GUILD_MEMBERS), 1 << 14 | 1 << 15 },
     { INTENT(MESSAGE_CONTENT), 1 << 18 | 1 << 19 },
 };
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static bool read_shard(struct str raw, struct arena *arena, int64_t shard[2])
 {
@@ -90,8 +88,6 @@ void identification_read(struct identification *i, struct arena *arena, const st
     }
 }
 
-/* --- checks --------------------------------------------------------------------------- */
-
 enum { VERSION_WITH_INTENTS = 8, VERSION_WITH_CONTENT_INTENT = 10 };
 
 static int version_of(const struct identification *i)
@@ -99,8 +95,8 @@ static int version_of(const struct identification *i)
     return i->greeting.peer->dialect->version;
 }
 
-/* Before version 8 there are no intents: a bot receives everything that its application may have.
- * Before version 10 the application's flag alone decides about message content. */
+/* Before version 8 there are no intents: a bot receives all events that its application may
+ * have. Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
@@ -114,7 +110,7 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (version_of(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries also set intents that only users may have; drop those. */
+    /* Libraries also set intents that only users may have; these are removed. */
     return intents & ~INTENTS_OF_PEOPLE;
 }
 

@@ -9,8 +9,8 @@
 struct identify;
 
 struct identification {
-    struct greeting greeting; /* first read: the account */
-    struct load load;         /* second read: everything in READY */
+    struct greeting greeting; /* first store read: the account */
+    struct load load;         /* second store read: all data of READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
@@ -20,19 +20,19 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_facts *facts; /* users: guilds that the first read found */
+    struct guild_facts *facts; /* setup rows of a user's guilds */
     size_t fact_count;
     struct list guilds, friends, calls;
-    struct list late;          /* snowflake: a user's guilds that do not fit into READY */
-    struct buf own;            /* READY's fields about this session, written on the loop */
+    struct list late;          /* ids of a user's guilds that do not fit into READY */
+    struct buf own;            /* READY fields of this session, written on the loop */
     struct news *ready, *more; /* READY; READY_SUPPLEMENTAL or NULL */
 };
 
-/* Reads the fields of IDENTIFY; invalid ones are marked. */
+/* Parses the fields of IDENTIFY; invalid ones are marked. */
 void identification_read(struct identification *i, struct arena *arena, const struct identify *d);
-/* The close code for invalid fields, checked in Discord's order; 0: valid. */
+/* Returns the close code for invalid fields, checked in Discord's order; 0: valid. */
 enum close_code identification_check(const struct identification *i);
-/* The intents of the session, after the check. */
+/* Returns the intents of the session; call it after the check. */
 uint32_t identification_intents(const struct identification *i);
 const char *identification_reason(enum close_code code);
 void identification_free(struct identification *i);

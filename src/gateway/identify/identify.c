@@ -48,7 +48,7 @@ static void identify_refuse(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
-/* --- session starts of the day, stored for after a restart ---------------------------- */
+/* --- session starts of the day, stored so that they count after a restart -------------- */
 
 struct start_note {
     struct load load;
@@ -65,11 +65,11 @@ static enum err write_start(struct load *l, struct tx *tx)
 
 static void start_written(struct load *l, enum err e)
 {
-    (void)e; /* an unstored start counts until the process ends */
+    (void)e; /* a start that was not stored counts until the process ends */
     mem_free(container_of(l, struct start_note, load));
 }
 
-/* Stores the start in the background; the session does not wait. */
+/* Stores the session start in the background; the session does not wait. */
 static void note_start(struct hub *h, snowflake bot_id)
 {
     struct start_note *n = mem_new(sizeof *n);
@@ -88,8 +88,6 @@ static void copy_address(const struct peer *p, struct gateway_viewer *v)
     memcpy(v->address, from.p, n);
     v->address[n] = '\0';
 }
-
-/* --- after authentication ------------------------------------------------------------- */
 
 static void identify_known(struct greeting *g)
 {

@@ -17,8 +17,9 @@
 #include "model/login.h"
 
 enum {
-    USUAL_READY = 24 * 1024,       /* initial capacity */
-    MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others follow READY */
+    USUAL_READY = 24 * 1024, /* initial capacity */
+    /* Limit of guild bytes in READY; further guilds are sent after READY. */
+    MOST_GUILDS = 4 * 1024 * 1024,
 };
 
 static void write_own(const struct identification *i, const struct peer *p, struct json *j)
@@ -43,8 +44,8 @@ static void write_own(const struct identification *i, const struct peer *p, stru
     json_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* resume_gateway_url: the Host that the client used, without a query. Without a stored Host it is
- * the local address of the socket, so the URL always leads to this server. */
+/* resume_gateway_url is the Host that the client used, without a query. Without a stored Host it
+ * is the local address of the socket, so the URL always leads to this server. */
 static void write_url(const struct peer *p, struct json *j)
 {
     const char *set = p->hub->gateway->options.public_url;
@@ -67,7 +68,8 @@ static void write_url(const struct peer *p, struct json *j)
     buf_clear(&url);
 }
 
-/* Identifiers of the login that the token belongs to; the same for all its sockets. */
+/* Writes the identifiers of the login that the token belongs to; all sockets of a login have the
+ * same. */
 static void write_login(const struct session *s, struct json *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
@@ -124,8 +126,8 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* Writes nothing for a guild that the account has left. The first guild that makes READY too long,
- * and all after it, are sent after READY. */
+/* Writes nothing for a guild that the account has left. The first guild that makes READY too
+ * long, and all after it, are sent after READY. */
 static enum err read_users_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json *out,
                                  struct guild_facts *f)
@@ -142,7 +144,7 @@ static enum err read_users_guild(struct identification *i, struct tx *tx,
     *out = before;
     shape_return(v->shape, &mark);
     shape_late_guild(v->shape, f->guild_id, out);
-    f->gone = true; /* for this READY */
+    f->gone = true; /* READY does not subscribe the session to this guild */
     ids_add(tx_arena(tx), &i->late, f->guild_id);
     return OK;
 }
@@ -168,8 +170,6 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
     i->guilds.items = all;
     return OK;
 }
-
-/* --- encoding, in the thread that reads the store ------------------------------------- */
 
 static enum err write_ready(struct identification *i, struct tx *tx, const struct gateway_viewer *v,
                             struct json *out, struct json *more)
@@ -278,7 +278,7 @@ static void tell_calls(const struct identification *i)
     }
 }
 
-/* Allocates the guild facts that the loop prepares before the read. */
+/* Allocates the guild setups that the loop prepares before the read. */
 static void facts_make_room(struct identification *i, size_t count)
 {
     mem_free(i->facts);
@@ -297,7 +297,7 @@ static void prepare_facts(struct identification *i, struct hub *h)
         guild_facts_begin(h, ids[k], &i->facts[k]);
 }
 
-/* Repeats the read with current facts, before the next event. */
+/* Repeats the read with the current guild views, before the next event. */
 static void read_again(struct identification *i, struct hub *h)
 {
     const struct guild_facts *all = i->guilds.items;

@@ -16,13 +16,13 @@ struct revocation {
     struct post post;
     struct hub *hub;
     snowflake account;
-    bool one; /* only this token; else all of the account */
+    bool one; /* only this token; else all tokens of the account */
     unsigned char token[8];
     uint64_t forgets;
 };
 
 /* A client may already have identified with a new token, as after a reset of a bot's token. A
- * credential that was looked up after the revocation does not have a smaller `forgets`. */
+ * credential that was read after the revocation does not have a smaller `forgets`. */
 static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token,
                        uint64_t forgets)
 {
@@ -30,7 +30,8 @@ static bool is_revoked(const struct revocation *r, snowflake account, const unsi
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* A token contains its account id, so greetings are found before the token is looked up. */
+/* A token contains its account id, so authentications are found before the token is read from
+ * the store. */
 static void revoke_greetings(const struct revocation *r)
 {
     struct link *list = &r->hub->greetings;
@@ -49,7 +50,8 @@ static bool may_end_here(const struct session *s, const struct hub *h)
     return s->hub == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential; ret: numbers of those that this loop can end now. */
+/* Marks the sessions of the credential; *ret: numbers of the sessions that this loop can end
+ * now. */
 static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->hub->gateway;
@@ -93,7 +95,7 @@ static void revoke_here(struct post *post)
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
                     uint64_t forgets)
 {
-    /* Posts made with this lock held reach the loops before their hubs are freed. */
+    /* Posts made with this lock held reach the loops before their gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->hub_count; i++) {
         struct revocation *r = mem_new(sizeof *r);
@@ -110,9 +112,7 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char *t
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* --- banned addresses ------------------------------------------------------------------ */
-
-enum { ENDED_AT_ONCE = 100 }; /* sessions in one iteration of a loop */
+enum { ENDED_AT_ONCE = 100 }; /* sessions that are ended in one loop iteration */
 
 struct address_revocation {
     struct post post;
@@ -146,7 +146,7 @@ static void refuse_greetings_from(const struct address_revocation *r)
     }
 }
 
-/* Continues in the next loop iteration, unless the hubs are stopping. */
+/* Continues in the next loop iteration, unless the gateway is stopping. */
 static void revoke_more_addresses(struct address_revocation *r)
 {
     struct gateway *g = r->hub->gateway;
@@ -172,7 +172,7 @@ static void revoke_addresses_here(struct post *post)
         next = at->next;
         if (!peer_is_from(s->peer, &r->network))
             continue;
-        if (!session_is_ready(s)) { /* its identification ends it */
+        if (!session_is_ready(s)) { /* the identification ends the session */
             session_mark_revoked(s);
             continue;
         }

@@ -31,7 +31,7 @@ static struct written_person write_person(struct arena *arena, struct buf *out,
     return p;
 }
 
-/* Schemas of a list of people, and the user of an item. */
+/* Schemas of a list of members or relationships, and the user of an item. */
 struct people_kind {
     const struct type *list;
     const struct schema *item;

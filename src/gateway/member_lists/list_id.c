@@ -43,7 +43,7 @@ uint32_t murmur3(const void *bytes, size_t count)
     return murmur_finish(h ^ (uint32_t)count);
 }
 
-enum { RULE_TEXT = 32 }; /* "allow:" and an id */
+enum { RULE_TEXT = 32 }; /* "allow:" or "deny:" and an id */
 
 static int compare_rule_texts(const void *a, const void *b)
 {

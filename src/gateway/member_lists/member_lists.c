@@ -1,4 +1,4 @@
-/* member_lists.c - builds and updates the lists of a roster: the sorted viewers of a channel. */
+/* member_lists.c - builds and updates member lists: the sorted viewers of a channel. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 enum {
     BUILT_AT_ONCE = 1000, /* members per task that are added to a list */
-    COME_AT_ONCE = 4096,  /* with more new members a list is rebuilt */
+    COME_AT_ONCE = 4096,  /* with more new members than this a list is rebuilt */
 };
 
 static struct place_rule *rule_copy(const struct place_rule *rule)
@@ -20,7 +20,8 @@ static struct place_rule *rule_copy(const struct place_rule *rule)
 
 _Static_assert(sizeof((struct place_rule *)0)->list_id == LIST_ID_MAX, "it has its room");
 
-/* Cached: sessions show many channels, and a channel may have a thousand overwrites. */
+/* The list id is cached: sessions show many channels, and a channel may have a thousand
+ * overwrites. */
 static const char *list_id_of(struct place_rule *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
@@ -89,8 +90,6 @@ static bool list_shows(const struct shown_list *l, const struct guild_view *v,
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* --- building ------------------------------------------------------------------------- */
-
 static struct shown_list *list_unbuilt(const struct roster *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
@@ -125,8 +124,6 @@ bool lists_build(struct roster *r)
     roster_continue(r);
     return true;
 }
-
-/* --- updating ------------------------------------------------------------------------- */
 
 static void list_settle(struct shown_list *l)
 {

@@ -59,7 +59,7 @@ void order_sweep(struct member_order *o)
     o->count = kept;
 }
 
-/* Binary search: the number of the first `count` items that sort before m. */
+/* Binary search. Returns how many of the first `count` items sort before m. */
 static size_t order_place(const struct member_order *o, size_t count,
                           const struct ordered_member *m)
 {
@@ -98,7 +98,7 @@ void order_merge(struct member_order *o, struct ordered_member **more, size_t co
     }
 }
 
-/* Binary search: the end of the group with this rank. */
+/* Binary search. Returns the end of the group with this rank. */
 static size_t order_group_end(const struct member_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;

@@ -8,8 +8,6 @@
 
 enum { LOOKED_AT_ONCE = 1000 }; /* changed members per task */
 
-/* --- groups --------------------------------------------------------------------------- */
-
 uint32_t roster_rank(const struct roster *r, const struct ordered_member *m)
 {
     uint32_t best = r->rank_count;
@@ -23,7 +21,7 @@ uint32_t roster_rank(const struct roster *r, const struct ordered_member *m)
     return best;
 }
 
-/* Higher position first; equal positions: the older role. */
+/* Sorts by higher position first; of equal positions, the older role first. */
 static int compare_roles(const void *a, const void *b)
 {
     const struct role *x = a, *y = b;
@@ -65,8 +63,6 @@ static void ranks_read(struct load *l, enum err e)
     roster_continue(r);
 }
 
-/* --- adding and removing -------------------------------------------------------------- */
-
 static void pointer_add(struct ordered_member ***list, size_t *count, size_t *cap,
                         struct ordered_member *m)
 {
@@ -77,7 +73,7 @@ static void pointer_add(struct ordered_member ***list, size_t *count, size_t *ca
     (*list)[(*count)++] = m;
 }
 
-/* The member is freed after all lists have removed it. */
+/* Removes the member from the map. It is freed after all lists have removed it. */
 static void roster_drop(struct roster *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -130,8 +126,6 @@ static void put_found(struct roster *r)
         roster_put(r, new);
     }
 }
-
-/* --- all members ---------------------------------------------------------------------- */
 
 static enum err read_everybody(struct load *l, struct tx *tx)
 {
@@ -209,8 +203,6 @@ bool roster_gather(struct roster *r)
     return true;
 }
 
-/* --- changed members ------------------------------------------------------------------ */
-
 static enum err read_noted(struct load *l, struct tx *tx)
 {
     struct roster *r = container_of(l, struct roster, load);
@@ -248,7 +240,7 @@ static void noted_read(struct load *l, enum err e)
     roster_continue(r);
 }
 
-/* The presence has changed; names and roles are the same. */
+/* Updates a member whose presence has changed; name and roles are the same. */
 static void look_again(struct roster *r, struct ordered_member *m)
 {
     bool online = is_seen(r, m->user_id);

@@ -44,14 +44,12 @@ struct roster *roster_make(struct hub *h, snowflake guild_id)
     map_init(&r->todo);
     map_init(&r->move.moved_to);
     map_put(&h->rosters->map, guild_id, r);
-    /* From now on changes arrive here; roster_gather reads the current members. */
+    /* From now on changes are recorded in the roster; roster_gather reads the current members. */
     crowd_watch(&h->gateway->crowds, guild_id, true);
     return r;
 }
 
-/* --- freeing -------------------------------------------------------------------------- */
-
-/* Frees up to `most` members, then the rest; true: all is freed. */
+/* Frees up to `most` members. Returns true when the whole roster is freed. */
 static bool roster_free_some(struct roster *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
@@ -100,8 +98,6 @@ void lists_free(struct hub *h)
     h->rosters = NULL;
 }
 
-/* --- rounds --------------------------------------------------------------------------- */
-
 static void roster_post(struct roster *r)
 {
     r->hub->list_pieces++;
@@ -114,7 +110,7 @@ static bool has_something_to_do(const struct roster *r)
            r->wants.wants_ids || r->wants.fresh || r->wants.owes;
 }
 
-/* A quick round only answers new subscriptions. */
+/* Starts a round. A quick round only sends rows to new subscriptions. */
 static void round_begin(struct roster *r, bool quick)
 {
     if (r->hub->gateway->draining)
@@ -152,7 +148,8 @@ static void drop_unused_lists(struct roster *r)
     }
 }
 
-/* The pause after a round: by its duration, or by the bytes that it sent, whichever is longer. */
+/* Returns the pause after a round: by its duration, or by the bytes that it sent, whichever is
+ * longer. */
 static int64_t rest_ms(const struct roster *r)
 {
     int64_t by_time = REST * (clock_mono() - r->began) / 1000000;
@@ -253,13 +250,11 @@ static void roster_piece(struct post *post)
     round_end(r);
 }
 
-/* --- events --------------------------------------------------------------------------- */
-
 void roster_note(struct roster *r, snowflake user_id, enum roster_note note)
 {
     enum roster_note before = (enum roster_note)(uintptr_t)map_get(&r->wants.noted, user_id);
 
-    /* In a large guild offline members that no list has do not matter. */
+    /* In a large guild, offline members that are in no list do not matter. */
     if (!r->whole && !r->wants.wants_members && !map_get(&r->members, user_id) &&
         !gateway_status(r->hub->gateway, user_id, NULL))
         return;
@@ -298,7 +293,7 @@ void lists_hear(struct hub *h, const struct news *n)
         r->wants.wants_roles = r->wants.wants_ids = true;
         roster_want(r);
         break;
-    case EVENT_GUILD_UPDATE: /* the owner can view every channel */
+    case EVENT_GUILD_UPDATE: /* a new owner can view every channel */
         r->wants.wants_roles |= n->facts.guild.owner_id && n->facts.guild.owner_id != r->owner_id;
         roster_want(r);
         break;

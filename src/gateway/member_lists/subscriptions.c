@@ -35,8 +35,6 @@ static bool piece_is_over(struct list_piece *p)
     return ++p->done % BETWEEN_LOOKS == 0 && clock_mono() > p->until;
 }
 
-/* --- subscriptions in lists ----------------------------------------------------------- */
-
 static uint64_t ranges_hash(const struct list_range *ranges, uint32_t count)
 {
     return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
@@ -47,7 +45,7 @@ static bool face_shows(const struct list_face *f, const struct list_subscription
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
-/* Finds a face by a hash of its ranges, because there may be thousands. */
+/* Finds a window by a hash of its ranges, because there may be thousands, or creates it. */
 static struct list_face *face_make(struct shown_list *l, const struct list_subscription *u)
 {
     uint64_t hash = ranges_hash(u->ranges, u->count);
@@ -112,7 +110,7 @@ static void subscription_enter(struct list_subscription *u, struct shown_list *l
     roster_hurry(l->roster);
 }
 
-/* The next round frees a list without subscriptions. */
+/* Removes the subscription from its list. The next round frees a list without subscriptions. */
 void subscription_leave(struct list_subscription *u)
 {
     struct roster *r = u->face ? u->face->list->roster : NULL;
@@ -153,10 +151,8 @@ static void subscription_begin(struct list_subscription *u)
     subscription_enter(u, list_of_channel(r, u->channel_id));
 }
 
-/* --- iteration over a roster, in steps ------------------------------------------------ */
-
-/* Calls visit for the first subscription of each face until visit returns false. True: the step's
- * time is over before all are done. New lists and faces are added at the end. */
+/* Calls visit for the first subscription of each window until visit returns false. Returns true
+ * if the step's time is over first. New lists and windows are added at the end. */
 static bool walk_subscriptions(struct roster *r,
                                bool (*visit)(struct roster *r, struct list_subscription *u))
 {
@@ -178,9 +174,7 @@ static bool walk_subscriptions(struct roster *r,
     return false;
 }
 
-/* --- moving to other lists ------------------------------------------------------------ */
-
-/* False: this subscription, and so all after it, were already checked. */
+/* Returns false if this subscription, and so all after it, were already checked. */
 static bool subscription_move(struct roster *r, struct list_subscription *u)
 {
     struct shown_list *l = map_get(&r->move.moved_to, u->channel_id);
@@ -233,8 +227,6 @@ bool subscriptions_end(struct roster *r)
     return walk_subscriptions(r, subscription_end);
 }
 
-/* --- sessions that leave and return --------------------------------------------------- */
-
 void lists_leave(struct session *s, bool ends)
 {
     s->enters_lists = false;
@@ -249,8 +241,8 @@ void lists_leave(struct session *s, bool ends)
     }
 }
 
-/* While the session moved it had no seats and did not count as online in its guilds (crowds.h):
- * check its presence again. */
+/* A session that moves between loops does not count as online in its guilds (crowds.h), so its
+ * presence is checked again. */
 static void note_return(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
@@ -263,17 +255,15 @@ static void note_return(struct session *s)
     }
 }
 
-/* --- entering, in steps --------------------------------------------------------------- */
-
-/* Posted task: a session may show a thousand lists, each of a channel with a thousand
- * overwrites. */
+/* Posted task that enters a session into its lists in steps: a session may show a thousand
+ * lists, each of a channel with a thousand overwrites. */
 struct list_entry {
     struct post post;
     struct hub *hub;
     uint64_t session;
 };
 
-/* True: the step's time is over before all are entered. */
+/* Returns true if the step's time is over before all lists are entered. */
 static bool session_enter_lists(struct session *s)
 {
     struct list_piece piece = piece_begin();
@@ -297,7 +287,7 @@ static void list_entry_post(struct list_entry *e)
     loop_post(e->hub->loop, &e->post);
 }
 
-/* If the session has moved away, its subscriptions enter on its new loop. */
+/* If the session has moved away, its subscriptions are entered on its new loop. */
 static void list_entry_run(struct post *post)
 {
     struct list_entry *e = container_of(post, struct list_entry, post);
@@ -380,7 +370,8 @@ void lists_get(struct serial_reader *r, struct session *s)
         subscription_get(r, s);
 }
 
-/* The session's subscription to a channel; *ret_oldest and *ret_count concern its guild. */
+/* Finds the session's subscription to a channel. *ret_oldest and *ret_count are the oldest
+ * subscription and the number of subscriptions of its guild. */
 static struct list_subscription *subscription_find(const struct session *s, snowflake guild_id,
                                                    snowflake channel_id,
                                                    struct list_subscription **ret_oldest,
@@ -429,9 +420,7 @@ static void session_subscribe(struct session *s, snowflake guild_id, snowflake c
     lists_enter(s);
 }
 
-/* --- op 14 and 37 --------------------------------------------------------------------- */
-
-/* False: a range is invalid or longer than LIST_ROWS. */
+/* Returns false if a range is invalid or longer than LIST_ROWS. */
 static bool ranges_read(const struct list *in, struct list_range *ret)
 {
     const struct list *pairs = in->items;
@@ -446,7 +435,7 @@ static bool ranges_read(const struct list *in, struct list_range *ret)
     return true;
 }
 
-/* False: malformed. */
+/* Returns false if the request is malformed. */
 static bool subscription_carry_out(struct session *s, snowflake guild_id,
                                    const struct guild_subscription *in)
 {

@@ -1,7 +1,7 @@
 /* telling.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * The rows of a face are encoded once for all its sessions: all rows for new subscriptions, and the
- * changed ranges for the others. */
+ * The rows of a window are encoded once for all its sessions: all rows for new subscriptions,
+ * and the changed ranges for the others. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ enum report_kind { REPORT_CHANGES, REPORT_ALL, REPORT_KINDS };
 
 struct report_row {
     uint32_t group;
-    snowflake user_id; /* 0: the group's header */
+    snowflake user_id; /* 0: the group's header row */
 };
 
 struct list_report {
@@ -27,21 +27,19 @@ struct list_report {
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[LIST_RANGES];
-    unsigned changed; /* bit per range */
+    unsigned changed; /* one bit per changed range */
     bool wanted[REPORT_KINDS], made[REPORT_KINDS];
     struct news *news[REPORT_KINDS]; /* NULL: encoding failed */
 
-    /* The payload in progress. */
+    /* State of the payload that is being encoded. */
     enum report_kind making;
     struct report_row rows[LIST_RANGES][LIST_ROWS];
     size_t row_count[LIST_RANGES];
     snowflake ids[LIST_RANGES * LIST_ROWS];
     size_t id_count;
-    struct list members; /* struct member, in the read's arena */
-    struct str payload;  /* in the read's arena */
+    struct list members; /* struct member, in the arena of the store read */
+    struct str payload;  /* in the arena of the store read */
 };
-
-/* --- selecting ------------------------------------------------------------------------ */
 
 static struct list_face *face_untold(const struct roster *r)
 {
@@ -105,8 +103,6 @@ void lists_tell_drop(struct roster *r)
     r->report = NULL;
 }
 
-/* --- encoding ------------------------------------------------------------------------- */
-
 static bool report_has(const struct list_report *p, uint32_t range)
 {
     return p->making == REPORT_ALL || p->changed & 1U << range;
@@ -164,7 +160,7 @@ static bool show_all_fields(const void *arg, struct str name)
 static void write_listed(const struct list_report *p, const struct member *m, struct json *j)
 {
     json_object(j);
-    /* A client reads the account's id here instead of in "user". */
+    /* User clients read the member's id at this level instead of in "user". */
     json_name(j, "id");
     json_id(j, m->user_id);
     schema_encode_some(j, &member_schema, m, show_all_fields, NULL);
@@ -283,10 +279,8 @@ static void report_make(struct roster *r, enum report_kind kind)
     hub_load_now(r->hub, &r->load);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* A session that is disconnected or has unsent events gets all rows later, because the current rows
- * will be outdated then. */
+/* A session that is disconnected or has unsent events gets all rows later, because the current
+ * rows will be outdated then. */
 static void tell_subscription(struct roster *r, struct list_subscription *u)
 {
     enum report_kind kind = u->fresh ? REPORT_ALL : REPORT_CHANGES;
@@ -307,7 +301,8 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
     session_dispatch(u->session, n, 0);
 }
 
-/* Handled subscriptions move to the end, after new ones. False: all are handled. */
+/* Sends rows to some subscriptions and moves these to the end of the list, after new ones.
+ * Returns false when all are handled. */
 static bool tell_some(struct roster *r)
 {
     struct list_face *f = r->report->face;
@@ -326,7 +321,7 @@ static bool tell_some(struct roster *r)
     return !links_empty(&f->subscriptions);
 }
 
-/* A quick round sends rows only to new subscriptions, so the stored hashes stay those of the
+/* A quick round sends rows only to new subscriptions, so the stored hashes remain valid for the
  * others; new ones may get the same rows twice. */
 static void face_finish(struct roster *r)
 {

@@ -1,4 +1,4 @@
-/* answers.c - answers op 31 (soundboard sounds), op 36 and 43 (status of voice channels). */
+/* answers.c - handles op 31 (soundboard sounds), op 36 and 43 (status of voice channels). */
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/errands.h"
@@ -11,12 +11,10 @@
 #include "model/sound.h"
 #include "model/voice_state.h"
 
-/* --- op 31 ---------------------------------------------------------------------------- */
-
 struct sound_listing {
     struct session_errand errand;
     snowflake guild_id;
-    struct str payload; /* in the read's arena */
+    struct str payload; /* in the arena of the store read */
     bool told;
 };
 
@@ -83,14 +81,12 @@ void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d
     }
 }
 
-/* --- op 36 and 43 --------------------------------------------------------------------- */
-
 struct room_listing {
     struct session_errand errand;
     snowflake guild_id, user_id;
     enum event event;
-    bool status, time;  /* requested fields */
-    struct str payload; /* in the read's arena */
+    bool status, time;  /* fields that the client requested */
+    struct str payload; /* in the arena of the store read */
     bool told;
 };
 

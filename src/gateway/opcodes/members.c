@@ -1,7 +1,7 @@
-/* members.c - answers op 8 and op 35 with GUILD_MEMBERS_CHUNK.
+/* members.c - handles op 8 and op 35 with GUILD_MEMBERS_CHUNK.
  *
  * A full list is sent chunk by chunk. Every chunk but the last is full, because clients treat a
- * shorter one as the last. */
+ * shorter chunk as the last. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
@@ -22,7 +22,7 @@ enum {
     NONCE_MAX = 32,
     QUERY_MAX = 100,
     PAUSE_MS = 30 * 1000,
-    OPEN_GUILD = 1000, /* up to this size every member may request the full list */
+    OPEN_GUILD = 1000, /* in guilds up to this size every member may request the full list */
 };
 
 struct listing {
@@ -37,11 +37,9 @@ struct listing {
     int64_t index, chunks;
     snowflake after;
     snowflake own;       /* requesting account */
-    struct list members; /* struct member, in the read's arena */
-    struct str chunk;    /* in the read's arena */
+    struct list members; /* struct member, in the arena of the store read */
+    struct str chunk;    /* in the arena of the store read */
 };
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static enum err count_chunks(struct listing *l, const struct gateway_source *source, struct tx *tx)
 {
@@ -56,8 +54,6 @@ static enum err count_chunks(struct listing *l, const struct gateway_source *sou
 }
 
 static bool member_step(struct session_errand *e);
-
-/* --- encoding ------------------------------------------------------------------------- */
 
 static bool is_found(const struct listing *l, snowflake id)
 {
@@ -81,7 +77,7 @@ static void write_not_found(const struct listing *l, struct json *j)
     json_array_end(j);
 }
 
-/* Leaves out the presence of the requesting account. */
+/* Writes the presences of the chunk's members, except the requesting account. */
 static void chunk_write_presences(const struct listing *l, struct arena *arena, struct json *j)
 {
     const struct member *m = l->members.items;
@@ -126,8 +122,8 @@ static void make_chunk(struct listing *l, struct arena *arena)
     buf_clear(&out);
 }
 
-/* Encodes the chunk in the thread that reads the store: a thousand members take too long for the
- * loop. */
+/* Encodes the chunk in the thread that reads the store, because a thousand members take too long
+ * for the loop. */
 static enum err member_look(struct load *load, struct tx *tx)
 {
     struct listing *l = container_of(load, struct listing, errand.load);
@@ -188,8 +184,6 @@ static struct listing *listing_new(snowflake guild_id)
     return l;
 }
 
-/* --- op 8 ----------------------------------------------------------------------------- */
-
 static void set_nonce(struct listing *l, struct str nonce)
 {
     size_t max = nonce.n && nonce.p[0] == '"' ? NONCE_MAX + 2 : NONCE_MAX;
@@ -209,7 +203,7 @@ static void set_query(struct listing *l, struct opt_str query)
         memcpy(l->query, query.value.p, l->query_n);
 }
 
-/* Reads one id or a list of ids, as strings or numbers; ignores all beyond IDS_MAX. */
+/* Parses one id or a list of ids, as strings or numbers; ignores all beyond IDS_MAX. */
 static struct list read_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
@@ -228,7 +222,7 @@ static struct list read_ids(struct arena *arena, struct str raw)
     return ids;
 }
 
-/* Bots need the intent; users get presences in guilds up to SMALL_GUILD. */
+/* Bots need the intent GUILD_PRESENCES; users get presences in guilds up to SMALL_GUILD members. */
 static bool may_see_presences(const struct session *s, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -270,7 +264,8 @@ static void tell_limited(struct session *s, const struct listing *l, int64_t wai
     session_tell_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* A session may request all members of a guild once per PAUSE_MS. False: it got RATE_LIMITED. */
+/* A session may request all members of a guild once per PAUSE_MS. Returns false if RATE_LIMITED
+ * was sent. */
 static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 {
     int64_t now = clock_steady_ms();
@@ -289,7 +284,7 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
     return true;
 }
 
-/* The first step also checks the permission. */
+/* The first step also checks the permission to list all members. */
 static bool member_step(struct session_errand *e)
 {
     struct listing *l = container_of(e, struct listing, errand);
@@ -318,7 +313,8 @@ static void member_request(struct session *s, const struct request_members *in, 
                            struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* may be empty or malformed */
+    /* True even if the list is empty or malformed. */
+    bool named = in->user_ids.p && !str_is(in->user_ids, "null");
     struct listing *l = listing_new(guild_id);
 
     set_nonce(l, in->nonce);
@@ -349,8 +345,6 @@ void handle_request_members(struct peer *p, int op, struct str raw, const void *
     for (size_t i = 0; i < guilds.count; i++)
         member_request(p->session, in, ids[i], users);
 }
-
-/* --- op 35 ---------------------------------------------------------------------------- */
 
 void handle_search_recent(struct peer *p, int op, struct str raw, const void *d)
 {

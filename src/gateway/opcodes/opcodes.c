@@ -110,7 +110,7 @@ static const struct schema channel_info_schema = { .size = sizeof(struct channel
                                                    .fields = channel_info_fields };
 static const struct type channel_info = { .kind = KIND_OBJECT, .schema = &channel_info_schema };
 
-/* Clients send null for fields that they do not use. */
+/* Fields of op 14 and 37. Clients send null for fields that they do not use. */
 static const struct type row_number = { .kind = KIND_INT, .min = 0, .max = 10 * 1000 * 1000 };
 static const struct type row_range = { .kind = KIND_ARRAY, .min = 2, .max = 2, .of = &row_number };
 static const struct type row_ranges = { .kind = KIND_ARRAY, .max = 5, .of = &row_range };

@@ -16,10 +16,8 @@
 
 enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5, MOST_LEVELS = 8 };
 
-/* --- one activity --------------------------------------------------------------------- */
-
 struct activity {
-    struct str name; /* JSON, like state and url; p == NULL: none */
+    struct str name; /* name, state and url are JSON; p == NULL: absent */
     int64_t type;
     struct str state, url;
 };
@@ -29,8 +27,8 @@ static bool is_text(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* Limits nesting to MOST_LEVELS and refuses infinite numbers: activities are nested deep in events
- * that every recipient has to parse. */
+/* Limits nesting to MOST_LEVELS and refuses infinite numbers, because every recipient has to
+ * parse the activities. */
 static bool is_readable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek(r);
@@ -58,7 +56,7 @@ static bool activity_is_readable(struct str raw, struct arena *arena)
     return is_readable(&r, MOST_LEVELS);
 }
 
-/* Libraries use these fields without checking their JSON type. */
+/* Checks the JSON type of fields that client libraries use without a check of their own. */
 static bool has_its_kind(struct str key, struct str value)
 {
     static const struct {
@@ -76,8 +74,8 @@ static bool has_its_kind(struct str key, struct str value)
     return true;
 }
 
-/* A bot's type may be a string of digits, because it is encoded again; a user's must be a
- * number. */
+/* The type of a bot's activity may be a string of digits, because it is encoded again; the type
+ * of a user's activity must be a number. */
 static bool activity_read(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -113,7 +111,8 @@ static void activity_member(struct json *j, const char *name, struct str raw)
     json_raw(j, raw);
 }
 
-/* Writes a bot's activity, which has only these fields; a user's is passed on unchanged. */
+/* Writes a bot's activity, which has only these fields. The activity of a user is passed on
+ * unchanged. */
 static void activity_write(const struct activity *a, struct json *j)
 {
     json_object(j);
@@ -155,8 +154,6 @@ static void write_activities(struct str raw, bool bot, struct arena *arena, stru
     json_array_end(j);
 }
 
-/* --- the presence of a session -------------------------------------------------------- */
-
 struct str presence_activities(const struct presence_update *in)
 {
     bool list = in->activities.p && !str_is(in->activities, "null");
@@ -186,14 +183,14 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Announces five changes in 20 s; further changes wait for the next window. */
+/* Allows five announcements in 20 s; further changes wait for the next window. */
 static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();
     struct own_presence *own = s->own;
 
-    /* since_ms moves with a session to other nodes, so it is wall-clock time; if the clock was set
-     * back, it lies in the future. */
+    /* since_ms moves with a session to other nodes, so it is wall-clock time. If the clock was
+     * set back, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;

@@ -13,11 +13,13 @@
 
 enum { MAX_TOLD = 1 << 20, PIECE_BYTES = 128 * 1024 };
 
-/* The record of a session as it was last published. */
+/* The record of a local session as it was last published. */
 struct own_record {
     uint64_t number;
     struct str bytes; /* on the heap */
-    int64_t until;    /* 0: session is here; else it moved: expiry of the record */
+    /* 0: the session is on this node; else the session moved, and this is the record's expiry
+     * time. */
+    int64_t until;
 };
 
 struct directory *directory_new(struct gateway *g)
@@ -52,8 +54,6 @@ void directory_free(struct directory *d)
     pthread_mutex_destroy(&d->hearing);
     mem_free(d);
 }
-
-/* --- records -------------------------------------------------------------------------- */
 
 static bool is_small(const struct seat *seat)
 {
@@ -98,8 +98,6 @@ static void record_write(const struct session *s, struct buf *out)
     put_guilds(s, false, out);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
 static void message_begin(const struct directory *d, enum directory_kind kind, struct buf *out)
 {
     buf_init(out, MAX_TOLD);
@@ -108,7 +106,7 @@ static void message_begin(const struct directory *d, enum directory_kind kind, s
     serial_put(out, d->told);
 }
 
-/* Lost messages are detected by the receiver, from the change number. */
+/* Sends the message. The receiver detects lost messages by the change number. */
 static void message_send(const struct directory *d, struct buf *out)
 {
     if (!buf_full(out))
@@ -116,7 +114,7 @@ static void message_send(const struct directory *d, struct buf *out)
     buf_clear(out);
 }
 
-/* With the lock held, so that messages leave in the order of their numbers. */
+/* Needs the lock, so that messages are sent in the order of their numbers. */
 static void tell_record(struct directory *d, struct str record)
 {
     struct buf out;
@@ -147,7 +145,8 @@ static void own_record_set(struct own_record *r, struct str bytes)
     r->until = 0;
 }
 
-/* A session from another node is published by that node until its client is connected here. */
+/* A session from another node is published by that node until its client is connected to this
+ * node. */
 static void directory_keep(struct directory *d, const struct session *s, struct str bytes)
 {
     pthread_mutex_lock(&d->lock);
@@ -264,8 +263,6 @@ void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_
     pthread_mutex_unlock(&d->lock);
 }
 
-/* --- full updates --------------------------------------------------------------------- */
-
 void directory_ask(struct directory *d, uint32_t identity)
 {
     struct buf out;
@@ -277,7 +274,8 @@ void directory_ask(struct directory *d, uint32_t identity)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* The number of records in the next piece, from a slot of the map on; *ret_end is its end. */
+/* Returns the number of records in the next piece, which begins at a slot of the map; *ret_end
+ * is its end. */
 static uint64_t measure_piece(const struct directory *d, size_t at, size_t *ret_end)
 {
     uint64_t count = 0;
@@ -326,7 +324,7 @@ static void send_piece(struct directory *d, uint64_t piece, uint64_t pieces, siz
 
 #define ALL_PAUSE_NS (INT64_C(250) * 1000 * 1000)
 
-/* With the lock held. */
+/* Needs the lock. */
 static void send_all_when_due(struct directory *d)
 {
     int64_t now = clock_mono();
@@ -349,9 +347,7 @@ void directory_send_all(struct directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* --- periodic work -------------------------------------------------------------------- */
-
-/* A session that moved away and that no node has published in time; or NULL. */
+/* Finds a session that moved away and that no node has published in time; or returns NULL. */
 static struct own_record *find_lapsed(const struct directory *d, int64_t now)
 {
     size_t at = 0;
@@ -362,7 +358,7 @@ static struct own_record *find_lapsed(const struct directory *d, int64_t now)
     return NULL;
 }
 
-/* Removes one of them from the map; or NULL. */
+/* Removes and returns a record of a session that no node has published in time; or NULL. */
 static struct own_record *take_lapsed(struct directory *d)
 {
     pthread_mutex_lock(&d->lock);

@@ -1,7 +1,8 @@
 /* directory_peers.c - receives the sessions of other nodes.
  *
- * Clients of a dead node may resume on another one. Its sessions are shown as online as long as
- * disconnected ones (FADE_MS), and known as long as they can be resumed (AWAY_MS). */
+ * Clients of a dead node may resume on another node. Sessions of a dead node are shown as online
+ * as long as disconnected ones (FADE_MS), and stay in the directory as long as they can be
+ * resumed (AWAY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,20 +16,18 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
-enum { ASK_MS = 300, AT_ONCE = 500 /* sessions of a dead node per call */ };
+enum { ASK_MS = 300, AT_ONCE = 500 /* AT_ONCE: sessions of a dead node that one call processes */ };
 
 struct directory_peer {
     uint32_t identity;
-    uint64_t told;        /* its change number, if … */
-    bool known;           /* … no message was missed */
-    uint32_t round;       /* number of full updates */
-    uint64_t next_piece;  /* next piece of the full update; 0: none runs */
-    int64_t asked_at;     /* when it was last asked (clock_mono); 0: never */
-    int64_t gone_at;      /* missing since (clock_steady_ms); 0: alive */
-    struct link sessions; /* struct remote_session */
+    uint64_t told;        /* change number of the last message, if `known` */
+    bool known;           /* no message of the node was missed */
+    uint32_t round;       /* number of full updates received */
+    uint64_t next_piece;  /* next piece of the full update in progress; 0: none */
+    int64_t asked_at;     /* time of the last request (clock_mono); 0: never */
+    int64_t gone_at;      /* when the node was first missing (clock_steady_ms); 0: alive */
+    struct link sessions; /* items: struct remote_session */
 };
-
-/* --- sessions ------------------------------------------------------------------------- */
 
 static void count_in_guilds(struct gateway *g, const struct remote_session *r, bool comes)
 {
@@ -52,7 +51,7 @@ static void remote_put(struct directory *d, struct directory_peer *p, struct rem
 
     pthread_mutex_lock(&g->lock);
     struct remote_session *old = map_get(&g->remotes, r->number);
-    if (old && old->user_id != r->user_id) /* a number is never used twice */
+    if (old && old->user_id != r->user_id) /* session numbers are never reused */
         r->user_id = old->user_id;
     remote_add(g, r);
     if (old) {
@@ -94,8 +93,6 @@ static void remote_drop(struct directory *d, struct remote_session *r)
     remote_free(r);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static bool copy_text(char *to, size_t size, struct str from)
 {
     if (from.n >= size)
@@ -118,7 +115,7 @@ static void record_read_guilds(struct serial_reader *in, struct remote_session *
     }
 }
 
-/* NULL: malformed. */
+/* Returns NULL if the record is malformed. */
 static struct remote_session *record_read(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -149,8 +146,6 @@ static struct remote_session *record_read(struct serial_reader *in)
     r->kind = (unsigned char)kind;
     return r;
 }
-
-/* --- received messages ---------------------------------------------------------------- */
 
 static struct directory_peer *peer_of(struct directory *d, uint32_t identity)
 {
@@ -196,7 +191,7 @@ static void hear_drop(struct directory *d, const struct directory_peer *p, struc
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_get(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
-    /* Another node may have published it meanwhile. */
+    /* Another node may have published the session meanwhile. */
     if (r && r->server == p->identity)
         remote_drop(d, r);
 }
@@ -212,7 +207,8 @@ static void drop_untold(struct directory *d, struct directory_peer *p)
     }
 }
 
-/* Pieces arrive in sequence. If one is lost, the next DIRECTORY_HEAD shows the gap. */
+/* Handles one piece of a full update. Pieces arrive in sequence. If one is lost, the next
+ * DIRECTORY_HEAD shows the gap. */
 static void hear_all(struct directory *d, struct directory_peer *p, uint64_t told,
                      struct serial_reader *in)
 {
@@ -308,7 +304,7 @@ static void directory_hear(struct directory *d, struct str message)
     case DIRECTORY_FRIENDS:
         hear_friends(d, &in);
         break;
-    default: /* from a newer version */
+    default: /* sent by a newer version */
         break;
     }
 }
@@ -324,7 +320,7 @@ void gateway_hear(struct gateway *g, struct str message)
     pthread_mutex_unlock(&d->hearing);
 }
 
-/* Messages were lost while NATS was not connected: request everything again. */
+/* Messages were lost while NATS was not connected: request all sessions again. */
 void gateway_hears(struct gateway *g)
 {
     replication_restart(g);
@@ -336,7 +332,8 @@ void gateway_hears(struct gateway *g)
 
 /* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Reads the friends of an account whose node died: no other node sends them its presence. */
+/* Reads the friends of an account whose node died, because no other node sends them the
+ * presence. */
 struct left_friends {
     struct load load;
     struct post post;
@@ -393,7 +390,7 @@ void directory_lapsed(struct directory *d, struct str record)
     remote_free(r);
 }
 
-/* Shows up to AT_ONCE sessions as offline; true: all are. */
+/* Shows up to AT_ONCE sessions as offline. Returns true if all are. */
 static bool fade_some(struct directory *d, struct directory_peer *p)
 {
     unsigned faded = 0;
@@ -429,11 +426,11 @@ static void peer_lives(struct directory *d, struct directory_peer *p)
 {
     if (!p->gone_at)
         return;
-    p->gone_at = 0; /* was only paused; its sessions are online again */
+    p->gone_at = 0; /* the node was only paused; its sessions are online again */
     peer_ask(d, p);
 }
 
-/* True: no session of it is left. */
+/* Returns true if the missing node has no session left. */
 static bool peer_is_missed(struct directory *d, struct directory_peer *p)
 {
     int64_t now = clock_steady_ms();

@@ -1,11 +1,11 @@
-/* looks.c - computes the presence of an account from all its sessions, here and on other nodes. */
+/* looks.c - computes the presence of an account from all its sessions, on this node and others. */
 #include "gateway/presence/looks.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* Priority: an account has the first of these that one of its sessions has. */
+/* Priority of statuses: an account has the first of these that one of its sessions has. */
 static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
 /* The fields of a local or remote session that its account's presence depends on. */
@@ -60,7 +60,7 @@ static bool find_with_status(const struct account *a, unsigned char status, cons
     return false;
 }
 
-/* The session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
 static struct looked_session presence_foremost(const struct account *a, const struct among *c)
 {
     struct looked_session s;
@@ -120,8 +120,6 @@ bool look_show(struct account *a, const struct among *c, struct presence_look *r
         look_clear(&now);
     return changed;
 }
-
-/* --- encoding ------------------------------------------------------------------------- */
 
 static void write_kinds(const struct statuses *all, struct json *j)
 {
@@ -196,7 +194,7 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
         snowflake id = ((const snowflake *)ids->items)[i];
         const struct account *a = map_get(&g->accounts, id);
 
-        if (!account_is_seen(a)) /* checked first, because most are offline */
+        if (!account_is_seen(a)) /* checked first, because most members are offline */
             continue;
         struct presence_look l = account_look(a, (struct among){ .kind = ANY_KIND });
         presence_write(id, referring, guild_id, &l, j);

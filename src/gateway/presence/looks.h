@@ -1,4 +1,4 @@
-/* looks.h - computes the presence of an account from all its sessions, here and on other nodes.
+/* looks.h - computes the presence of an account from all its sessions, on this node and others.
  *
  * Functions need the gateway's lock unless noted. */
 #ifndef GATEWAY_PRESENCE_LOOKS_H
@@ -6,10 +6,10 @@
 
 #include "gateway/sessions/registry.h"
 
-/* The combined presence of an account's sessions; each shard of a bot has its own. */
+/* The combined presence of an account's sessions; each shard of a bot has its own presence. */
 struct presence_look {
     struct statuses statuses;
-    struct str activities; /* on the heap; p == NULL: none */
+    struct str activities; /* on the heap; p == NULL: no activities */
 };
 
 enum { ANY_KIND = -1 };
@@ -17,17 +17,17 @@ enum { ANY_KIND = -1 };
 /* Selects sessions of an account. */
 struct among {
     int kind;                       /* enum client_kind, or ANY_KIND */
-    uint32_t shard_id, shard_count; /* only this shard; shard_count 0: all */
-    const struct session *but;      /* excluded session */
+    uint32_t shard_id, shard_count; /* only this shard; shard_count 0: all shards */
+    const struct session *but;      /* session that is excluded */
 };
 
 struct statuses account_statuses(const struct account *a, struct among c); /* accepts NULL */
 struct presence_look account_look(const struct account *a, struct among c);
-/* Computes the presence of a shard and stores it as announced; false: it is the same as the last
- * one announced, and ret is not set. */
+/* Computes the presence of a shard and stores it as announced. Returns false, without setting
+ * ret, if it equals the last presence announced. */
 bool look_show(struct account *a, const struct among *c, struct presence_look *ret);
 /* The following functions need no lock. */
-uint64_t look_activities(const struct presence_look *l); /* hash, or 0 */
+uint64_t look_activities(const struct presence_look *l); /* hash of the activities, or 0 */
 void look_clear(struct presence_look *l);
 void presence_write(snowflake user_id, bool referring, snowflake guild_id,
                     const struct presence_look *l, struct json *j);

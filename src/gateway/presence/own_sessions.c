@@ -1,4 +1,4 @@
-/* own_sessions.c - SESSIONS_REPLACE: the list of an account's sessions, sent to the account. */
+/* own_sessions.c - SESSIONS_REPLACE: the list of an account's sessions, sent to these sessions. */
 #include "base/mem.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/presence/presence.h"

@@ -27,7 +27,7 @@ enum presence_status presence_status(struct opt_str word, enum presence_status f
     return fallback;
 }
 
-/* Decides by the last word of the browser name: "… Client", "… Android", "Firefox". */
+/* The kind is decided by the last word of the browser name: "… Client", "… Android", "Firefox". */
 enum client_kind client_kind(const char *client)
 {
     static const struct {
@@ -53,8 +53,6 @@ const char *presence_word(enum presence_status status)
 {
     return words[status];
 }
-
-/* --- announcing ----------------------------------------------------------------------- */
 
 static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
                              const struct presence_look *l)
@@ -114,7 +112,7 @@ static void tell_friends(struct gateway *g, snowflake user_id, const struct list
             publish_presence(g, user_id, to_user(ids[i]), l);
 }
 
-/* A change to announce to friends, who are read from the store first. */
+/* A presence change to announce to friends, who are read from the store first. */
 struct telling {
     struct load load;
     snowflake user_id;
@@ -130,7 +128,7 @@ static enum err read_friends(struct load *l, struct tx *tx)
     return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change may overtake this one: friends must not end with the older status. */
+/* A later change may overtake this announcement: friends must not end with the older status. */
 static bool is_still_shown(struct gateway *g, const struct telling *t)
 {
     bool still = t->look.statuses.whole == PRESENCE_INVISIBLE;
@@ -160,14 +158,12 @@ static void friends_read(struct load *l, enum err e)
     mem_free(t);
 }
 
-/* --- changes of local sessions -------------------------------------------------------- */
-
 static struct among shard_of(const struct session *s)
 {
     return (struct among){ ANY_KIND, s->options.shard_id, s->options.shard_count, NULL };
 }
 
-/* Computes the presence to announce; false: unchanged. */
+/* Computes the presence to announce. Returns false if it is unchanged. */
 static bool take_look(struct session *s, bool ending, struct presence_look *ret)
 {
     struct gateway *g = s->hub->gateway;
@@ -262,7 +258,8 @@ bool presence_remote_changed(struct gateway *g, const struct remote_session *r)
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    bool changed = !a || look_show(a, &c, &l); /* without sessions there is no stored state */
+    /* An account without sessions has no announced presence to compare with. */
+    bool changed = !a || look_show(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)
         return false;

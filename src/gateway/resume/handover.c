@@ -1,8 +1,8 @@
 /* handover.c - moves a session to the loop of its client's connection and sends missed events.
  *
- * The target loop asks the source loop for the session. The source first processes every event that
- * the target had begun when it asked; the target retains the events that it begins from then on. So
- * the session gets each event exactly once. */
+ * The target loop requests the session from the source loop. The source first processes every
+ * event that the target had begun at the time of the request; the target retains the events that
+ * it begins from then on. So the session gets each event exactly once. */
 #include "gateway/resume/handover.h"
 
 #include "base/mem.h"
@@ -39,7 +39,7 @@ static void pack_seats(struct handover *h, struct session *s)
     }
 }
 
-/* The session has left this loop since it was requested: forwards the request to its new loop. */
+/* Forwards the request if the session has moved to another loop since it was requested. */
 static bool handover_follow(struct handover *h)
 {
     struct hub *hub = registry_hub(h->from->gateway, h->resumption->number);
@@ -93,9 +93,10 @@ static void handover_requested(struct post *post)
     handovers_continue(h->from);
 }
 
-/* A session does not leave while the store is read for it, because the result would be lost, nor in
- * the middle of an event, which it may or may not have received. A session that is itself moving to
- * this loop has to arrive first. A session that moves to another node is requested there later. */
+/* A session does not leave while the store is read for it, because the result would be lost, nor
+ * in the middle of an event, which it may or may not have received. A session that is itself
+ * moving to this loop has to arrive first. A session that moves to another node is requested
+ * there later. */
 static bool may_leave(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
@@ -130,7 +131,7 @@ static void handover_expect(struct handover *h)
     links_append(&h->to->resume.arriving, &h->awaited);
 }
 
-/* Drops the retained events that no other handover needs. */
+/* Drops the retained events that no other transfer needs. */
 static void handover_unexpect(struct handover *h)
 {
     struct hub *to = h->to;
@@ -174,8 +175,8 @@ static enum err read_rights(struct load *l, struct tx *tx)
     return OK;
 }
 
-/* If the guild is deleted, or the account has left it, the event about that may not have reached
- * this loop: a seat without permissions waits for it. */
+/* If the guild is deleted, or the account has left it, the GUILD_DELETE event may not have
+ * reached this loop yet: a subscription without permissions waits for it. */
 static void take_seats(struct handover *h, struct session *s)
 {
     seat_take(&s->seats, SUBJECT_USER, s->caller.id);
@@ -199,7 +200,7 @@ static void catch_up_end(struct handover *h, struct session *s)
     to->reads.count--;
     if (s) {
         journal_settle(s);
-        if (!s->peer) /* a newer connection may have resumed it */
+        if (!s->peer) /* a newer connection may have resumed the session */
             session_lose_peer(s);
         lists_return(s);
     }
@@ -207,7 +208,7 @@ static void catch_up_end(struct handover *h, struct session *s)
     hub_pump(to);
 }
 
-/* NULL: all missed events are sent. */
+/* Returns NULL if all missed events are sent. */
 static struct news *next_missed(struct handover *h)
 {
     if (h->missed_at < h->missed_count)
@@ -233,8 +234,8 @@ static void catch_up_continue(struct post *post)
     catch_up_end(h, s);
 }
 
-/* Sends the events that this loop has begun since the request, except those whose number shows that
- * the source loop has sent them. The session has its seats, so new events wait meanwhile. */
+/* Sends the events that this loop has begun since the request, except those whose number shows
+ * that the source loop has sent them. The session is subscribed, so new events wait meanwhile. */
 static void catch_up(struct handover *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -327,7 +328,8 @@ static void rights_read(struct load *l, enum err e)
     hub_load_now(h->to, &h->load);
 }
 
-/* The session has left this process or has ended: reads its owner from the store. */
+/* Reads the session's owner from the store, because the session has left this process or has
+ * ended. */
 static bool handover_request(struct handover *h)
 {
     struct resumption *r = h->resumption;
@@ -351,9 +353,9 @@ void handover_arrive(struct handover *h)
     }
     h->viewer = session_viewer(h->session);
     begin_rights(h);
-    /* The source loop may have sent the session an event that this loop's view does not have yet; a
-     * comparison of channels would undo it. So wait for that event. The event numbers of another
-     * process are not comparable. */
+    /* The source loop may have sent the session an event that this loop's guild view does not
+     * have yet; a comparison of channels would undo it. So wait for that event. The event
+     * numbers of another process are not comparable. */
     hub_load_after(h->to, &h->load, h->from ? h->session->resume.seen : 0);
 }
 

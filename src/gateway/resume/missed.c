@@ -1,4 +1,5 @@
-/* missed.c - reads the events that a session missed between two processes from the log, in pages.
+/* missed.c - reads the events that a session missed between two processes from the log, in
+ * pages.
  *
  * The rows are decoded on the thread that reads them, off the event loops. If the log is trimmed
  * between two pages, an event may be lost, so the session is invalid. */
@@ -11,7 +12,7 @@
 
 enum {
     PAGE_ROWS = 256,
-    MOST_MISSED = 20000, /* log positions that are read for one session */
+    MOST_MISSED = 20000, /* limit of log positions that are read for one session */
 };
 
 struct missed_events missed_between(uint64_t seen, uint64_t last, bool with_seen)
@@ -32,8 +33,6 @@ bool missed_is_cut(const struct missed_events *m, int64_t first)
 
     return first ? first > needed : m->last >= needed;
 }
-
-/* --- a page --------------------------------------------------------------------------- */
 
 struct missed_taker {
     const struct missed_events *missed;
@@ -59,7 +58,7 @@ static void missed_take(void *arg, struct news *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* False: a row is malformed. */
+/* Returns false if a row is malformed. */
 static bool missed_unpack(struct missed_taker *t, const struct list *page)
 {
     const struct log_row *rows = page->items;
@@ -81,7 +80,7 @@ static bool missed_unpack(struct missed_taker *t, const struct list *page)
     return ok;
 }
 
-/* Resets the page: the store may restart the transaction. */
+/* Discards the events of the page, because the store may restart the transaction. */
 static void page_discard(struct missed_events *m, struct handover *h)
 {
     while (h->missed_count > m->before)

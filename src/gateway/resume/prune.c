@@ -8,9 +8,9 @@
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 
-enum { PRUNE_BEATS = 60 }; /* seconds */
+enum { PRUNE_BEATS = 60 }; /* heartbeats, one per second */
 
-/* Nodes on other machines may have journals that are not readable here; they get a grace period. */
+/* Nodes on other machines may have journals that this node cannot read; they get a grace period. */
 static enum err prune_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
                            int64_t grace_ms)
 {

@@ -1,9 +1,9 @@
 /* recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
  *
  * The journal, or its replica if the machine is lost, has the number of the last event that the
- * session was sent. The store has its guilds, the log has the missed events. The channels that its
- * user could view are not known, so the session is invalid if a missed event changes them: its
- * client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
+ * session was sent. The store has its guilds, the log has the missed events. The channels that
+ * its user could view are not known, so the session is invalid if a missed event changes them:
+ * its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
 #include "gateway/resume/recovery.h"
 
 #include "base/planted.h"
@@ -100,8 +100,6 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
     return e;
 }
 
-/* --- events that change visible channels ---------------------------------------------- */
-
 static bool changes_sight(const struct news *n, snowflake user_id)
 {
     switch (n->event) {
@@ -120,7 +118,8 @@ static bool changes_sight(const struct news *n, snowflake user_id)
     }
 }
 
-/* Bots know all channels, and their permissions are read at arrival. */
+/* A bot is not concerned by channel changes: it knows all channels, and its permissions are read
+ * when it arrives. */
 static bool changes_what_it_sees(const struct news *n, const struct session *s)
 {
     bool moves = n->event == EVENT_GUILD_CREATE || n->event == EVENT_GUILD_DELETE;

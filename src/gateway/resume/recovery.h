@@ -5,16 +5,16 @@
 #include "gateway/resume/handover.h"
 #include "gateway/resume/journal/journal.h"
 
-/* In a write transaction. JOURNAL_FOUND: this node owns the session now, and *ret has its bytes, as
- * for a client that has read up to its seq. JOURNAL_GONE: the session has ended. Others: nothing
- * has changed, the owner has to be asked. silent: the owner does not answer, so the replica may be
- * used. */
+/* Takes over the session, in a write transaction. JOURNAL_FOUND: this node owns the session now,
+ * and *ret has its bytes, as for a client that has read up to its seq. JOURNAL_GONE: the session
+ * has ended. Others: nothing has changed, a request to the owner is needed. silent: the owner
+ * does not reply, so the replica may be used. */
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
                        uint32_t identity, bool silent, enum journal_verdict *ret_answer,
                        struct str *ret);
 
-/* Whether the session can continue with the missed events: none of them changes its guilds or the
- * channels that its user can view. Its seats must be set up. */
+/* Returns whether the session can continue with the missed events: none of them changes its
+ * guilds or the channels that its user can view. The session must be subscribed to its guilds. */
 bool recovery_is_exact(const struct handover *h, const struct session *s);
 
 #endif

@@ -14,13 +14,13 @@ enum { RELEASED_BYTES = 64 * 1024 * 1024 };
 
 struct session_release {
     struct post post;
-    struct link link; /* in the hub's list */
+    struct link link; /* in the list of its loop */
     struct hub *hub;
-    struct session_move move; /* the request, then the answer */
-    uint64_t least;           /* the session must have received this event */
+    struct session_move move; /* the request, then the reply */
+    uint64_t least;           /* the session must have received the event with this number */
     struct load load;
     snowflake user_id;
-    struct buf body; /* the session as bytes; empty: it is not here */
+    struct buf body; /* the session as bytes; empty: the session is not on this node */
 };
 
 static void release_arrived(struct post *post)
@@ -31,7 +31,7 @@ static void release_arrived(struct post *post)
     releases_continue(v->hub);
 }
 
-/* Events before the request in the log have been posted to the hubs by now. */
+/* Events before the request in the log have been posted to the loops by now. */
 void release_requested(struct gateway *g, const struct session_move *m)
 {
     struct hub *hub = registry_hub(g, m->number);
@@ -49,10 +49,8 @@ void release_requested(struct gateway *g, const struct session_move *m)
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* --- the answer ----------------------------------------------------------------------- */
-
-/* The suspended row and the change of owner are one transaction, so that the session never has two
- * owners. */
+/* The suspended row and the change of owner are one transaction, so that the session never has
+ * two owners. */
 static enum err release_write(struct load *l, struct tx *tx)
 {
     struct session_release *v = container_of(l, struct session_release, load);
@@ -78,8 +76,8 @@ static void release_committed(struct load *l)
     cluster_moved(l->hub->gateway->cluster, &l->work, &v->move);
 }
 
-/* The session ends here even after an error: the transaction may have committed, and then another
- * node owns the session. */
+/* The session ends on this node even after an error: the transaction may have committed, and
+ * then another node owns the session. */
 static void release_done(struct load *l, enum err e)
 {
     struct session_release *v = container_of(l, struct session_release, load);
@@ -103,8 +101,6 @@ static void release_answer(struct session_release *v)
     hub_load_now(v->hub, &v->load);
 }
 
-/* --- when the session may leave ------------------------------------------------------- */
-
 static void release_session(struct session_release *v, struct session *s)
 {
     const struct session_limits limits = { REPLAY_COUNT, REPLAY_BYTES };
@@ -124,7 +120,8 @@ static void release_session(struct session_release *v, struct session *s)
     release_answer(v);
 }
 
-/* As in handover.c; also, all answers to requests of the client are sent first. */
+/* The session can leave under the conditions of may_leave in handover.c, and when all requests
+ * of the client are answered. */
 static bool may_leave(const struct session_release *v, const struct session *s)
 {
     const struct hub *h = v->hub;
@@ -133,7 +130,8 @@ static bool may_leave(const struct session_release *v, const struct session *s)
            session_is_ready(s) && !session_errand_count(s) && !errands_stepping(s);
 }
 
-/* The session moves to another loop of this node, or to this one: forwards the request. */
+/* Forwards the request if the session moves to another loop of this node. Returns true if the
+ * request has to wait. */
 static bool release_follow(struct session_release *v)
 {
     struct hub *hub = registry_hub(v->hub->gateway, v->move.number);

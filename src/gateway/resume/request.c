@@ -1,13 +1,14 @@
 /* request.c - gets a session from the node that owns it, or from the data of a stopped node.
  *
- * The store tells which node owns the session. A node that is alive is asked to release it (in the
- * event log, so the question has a position). A node that was stopped has suspended it; a node that
- * crashed has left a journal, and with NATS a replica of it on another node. Any node may take a
- * session that is stored as a row, even one that was released to another node: a client that
- * changes nodes quickly would never get its session otherwise.
+ * The store tells which node owns the session. A node that is alive gets a release request
+ * through the event log, so the request has a log position. A node that was stopped has
+ * suspended the session; a node that crashed has left a journal, and with NATS a replica of it
+ * on another node. Any node may take over a session that is stored as a row, even one that was
+ * released to another node: a client that changes nodes quickly would never get its session
+ * otherwise.
  *
- * The store decides, not the answers of nodes: an answer only triggers the next read. The store is
- * read up to 24 times, every 250 ms or when an answer arrives. */
+ * The store decides, not the replies of nodes: a reply only triggers the next read. The store is
+ * read up to 24 times, every 250 ms or when a reply arrives. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
@@ -24,12 +25,12 @@
 #include "gateway/resume/suspended_rows.h"
 #include "gateway/sessions/registry.h"
 
-/* Counted in reads of the store, which are 250 ms apart. */
+/* Waiting times, counted in reads of the store, which are 250 ms apart. */
 enum {
     MOST_READS = 24,
-    SILENT_READS = 4,   /* time for the owner to answer, … */
-    REPLICA_READS = 12, /* … for replicas, … */
-    SHORT_READS = 2,    /* … and for other replicas after one has answered JOURNAL_SHORT */
+    SILENT_READS = 4,   /* for a reply of the owner */
+    REPLICA_READS = 12, /* for replies of replicas */
+    SHORT_READS = 2,    /* for other replicas after one has replied JOURNAL_SHORT */
 };
 
 enum { MOST_REFUSALS = 3, QUESTION_BYTES = 64 };
@@ -42,39 +43,37 @@ enum request_state {
 };
 
 struct session_request {
-    struct link link; /* in the hub's list */
+    struct link link; /* in the list of its loop */
     struct handover *handover;
-    struct deadline deadline; /* time of the next read */
+    struct deadline deadline; /* time of the next store read */
     struct load load;
     uint64_t seen;  /* number of the last event that the session was sent */
     uint64_t begun; /* last event that this loop had begun when it started to retain events */
-    struct missed_events missed;          /* events of the log between the two */
+    struct missed_events missed;          /* events of the log between `seen` and `begun` */
     unsigned reads;                       /* number of store reads */
-    bool reading, answered;               /* a read is running; an answer came meanwhile */
-    uint32_t asked;                       /* node that was asked to release it; 0: none */
-    uint32_t replicas_of;                 /* node whose replicas were asked; 0: none */
-    unsigned asked_at, replicas_asked_at; /* values of `reads` then, … */
-    unsigned short_at;                    /* … and at the first JOURNAL_SHORT; 0: none */
+    bool reading, answered;               /* a read is running; a reply arrived meanwhile */
+    uint32_t asked;                       /* node that got the release request; 0: none */
+    uint32_t replicas_of;                 /* node whose replicas were requested; 0: none */
+    unsigned asked_at, replicas_asked_at; /* values of `reads` at these requests */
+    unsigned short_at;                    /* value of `reads` at the first JOURNAL_SHORT; 0: none */
     unsigned refusals;
     bool abandoned; /* the connection is closed: the session stays in the store */
-    /* Results of one read: */
+    /* Results of one store read: */
     struct session_move question;
     enum request_state state;
     bool asks;
     bool unfit;       /* no replica is usable */
     bool misses;      /* there are missed events to read from the log */
-    struct str bytes; /* the session, in the arena of the read, … */
-    struct buf copy;  /* … and a copy while the log is read */
+    struct str bytes; /* the session, in the arena of the read */
+    struct buf copy;  /* copy of `bytes` while the log is read */
 };
 
 static void request_read(struct session_request *q);
 
-/* --- a read of the store -------------------------------------------------------------- */
-
-/* The session missed the events between the last one that it was sent and the first one that this
- * loop retains. The crash may have interrupted the last event of a recovered session, so that one
- * is read too. This function only checks that the log has them; they are read outside of the write
- * transaction. */
+/* The session missed the events between the last one that it was sent and the first one that
+ * this loop retains. The crash may have interrupted the last event of a recovered session, so
+ * that event is read too. This function only checks that the log has the events; they are read
+ * outside the write transaction. */
 static enum err find_missed(struct session_request *q, struct tx *tx)
 {
     const struct gateway *g = q->load.hub->gateway;
@@ -86,8 +85,8 @@ static enum err find_missed(struct session_request *q, struct tx *tx)
     q->missed = missed_between(q->seen, last, recovered);
     int64_t first = 0, end = 0;
     enum err e = event_log_range(tx, &first, &end);
-    /* If a journal is ahead of the log that this process found at its start, a backup was restored
-     * since. In a cluster other nodes may have extended the log. */
+    /* A journal that is ahead of the log which this process found at its start shows that a
+     * backup was restored since. In a cluster other nodes may have extended the log. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->older >> NUMBERS_OF_POSITION) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
@@ -97,7 +96,7 @@ static enum err find_missed(struct session_request *q, struct tx *tx)
     return e;
 }
 
-/* Takes the session if the store has it as a suspended row. */
+/* Takes over the session if the store has it as a suspended row. */
 static enum err take_suspended(struct session_request *q, const struct gateway *g, struct tx *tx,
                                const struct session_owner *owner)
 {
@@ -127,7 +126,7 @@ static void ask_owner(struct session_request *q, const struct gateway *g, struct
     q->asks = true;
 }
 
-/* *ret: the owner is known to be dead and need not be asked. */
+/* *ret: the owner is known to be dead and needs no release request. */
 static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_t identity,
                                bool silent, bool *ret)
 {
@@ -147,15 +146,15 @@ static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_
         e = find_missed(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_GONE)
         e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
-    /* If the owner was only paused, it reads the question and finds that it no longer owns the
-     * session. */
+    /* An owner that was only paused reads the release request and finds that it no longer owns
+     * the session. */
     if (!e && silent && q->asked != identity)
         ask_owner(q, g, tx, identity);
     return e;
 }
 
-/* Whether the owner does not answer. If it is only slow, it finds later that it lost the
- * session. */
+/* Returns whether the owner does not reply. An owner that is only slow finds later that it lost
+ * the session. */
 static bool is_silent(const struct session_request *q, const struct session_owner *owner)
 {
     return !owner->alive || (owner->identity == q->asked && q->reads - q->asked_at >= SILENT_READS);
@@ -173,9 +172,9 @@ static void ask_replicas(const struct session_request *q, uint32_t identity)
     buf_clear(&question);
 }
 
-/* Whether a node may still answer that it has a replica. Replicas are asked at each read until one
- * has answered, because a question may be lost, and a node that has just started does not receive
- * yet. */
+/* Returns whether a node may still reply that it has a replica. Replicas are requested at each
+ * read until one has replied, because a message may be lost, and a node that has just started
+ * does not receive messages yet. */
 static bool replicas_may_answer(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
@@ -232,8 +231,6 @@ static void request_committed(struct load *l)
         cluster_moved(l->hub->gateway->cluster, &l->work, &q->question);
 }
 
-/* --- the end of a request ------------------------------------------------------------- */
-
 static void request_end(struct session_request *q)
 {
     struct handover *h = q->handover;
@@ -255,7 +252,7 @@ static void request_end(struct session_request *q)
 
 static void missed_read_next(struct session_request *q);
 
-/* If the missed events of a session that was taken cannot be read, the session ends. */
+/* If the missed events of a session that was taken over cannot be read, the session ends. */
 static void missed_page_done(struct load *l, enum err e)
 {
     struct session_request *q = container_of(l, struct session_request, load);
@@ -284,7 +281,7 @@ static void missed_read_next(struct session_request *q)
     hub_load_now(q->handover->to, &q->load);
 }
 
-/* Thousands of events may be missed: they are read in pages, in the background. */
+/* Thousands of events may be missed, so they are read in pages, in the background. */
 static void missed_begin(struct session_request *q)
 {
     q->reading = true;
@@ -317,11 +314,9 @@ static void request_done(struct load *l, enum err e)
         request_end(q);
 }
 
-/* --- starting a request --------------------------------------------------------------- */
-
-/* A node that takes a session updates its row; of two such transactions the second restarts, so
- * no stricter isolation is needed. With it, every session that moves would conflict with every
- * other. */
+/* A node that takes over a session updates its row; of two such transactions the second
+ * restarts, so no stricter isolation is needed. Stricter isolation would make every session that
+ * moves conflict with every other. */
 static void request_read(struct session_request *q)
 {
     q->reads++;
@@ -366,16 +361,14 @@ void requests_drop(struct hub *h)
     }
 }
 
-/* --- answers of other nodes ----------------------------------------------------------- */
-
 struct request_answer {
     struct post post;
     struct hub *hub;
     struct session_move move;
 };
 
-/* Reads the store even after a refusal: the session may have been suspended just now. It may also
- * have moved back to that node, so the node may be asked again. */
+/* Reads the store even after a refusal, because the session may have been suspended just now.
+ * The session may also have moved back to the refusing node, so that node may be asked again. */
 static void answer_arrived(struct post *post)
 {
     struct request_answer *a = container_of(post, struct request_answer, post);

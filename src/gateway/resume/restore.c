@@ -1,7 +1,7 @@
 /* restore.c - creates a session from bytes; restores one that was suspended before a restart.
  *
- * Since the restart every loop retains the events that it begins (hub.resume.recording), from which
- * the session gets its missed events. */
+ * Since the restart every loop retains the events that it begins (hub.resume.recording), from
+ * which the session gets its missed events. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -58,7 +58,7 @@ static void restore_done(struct load *l, enum err e)
     struct restoration *x = container_of(l, struct restoration, load);
     struct handover *h = x->handover;
 
-    /* Event numbers start again with the process: all events of this process are later. */
+    /* Event numbers start again with the process, so all events of this process are later. */
     if (!e && h->to->resume.recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.seen = h->session->presences = 0;
     mem_free(x);

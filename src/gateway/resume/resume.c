@@ -1,4 +1,4 @@
-/* resume.c - handles RESUME: finds the session and answers the client. */
+/* resume.c - handles RESUME: finds the session and sends the client the result. */
 #include "gateway/resume/resume.h"
 
 #include "base/mem.h"
@@ -12,16 +12,14 @@
 #include "gateway/wire/messages.h"
 #include "json/read.h"
 
-/* --- two connections that resume the same session ------------------------------------- */
-
 static void peer_supersede(struct peer *p)
 {
     peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
 }
 
-/* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
- * may read them in the other order. Connections are numbered when they open: the newest connection
- * keeps the session, whichever RESUME is read last. */
+/* A client may drop a connection and open the next one before both RESUMEs are read, and two
+ * loops may read them in the other order. Connections are numbered when they open: the newest
+ * connection keeps the session, whichever RESUME is read last. */
 bool resume_is_superseded(const struct session *s, const struct resumption *r)
 {
     return s->peer && s->resume.turn > r->turn;
@@ -38,8 +36,6 @@ void session_take_from_peer(struct session *s)
     session_set_state(s, SESSION_DISCONNECTED);
     peer_supersede(old);
 }
-
-/* --- the answer ----------------------------------------------------------------------- */
 
 static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
 {
@@ -97,8 +93,6 @@ bool resume_is_theirs(const struct session *s, const struct resumption *r)
            s->caller.kind == r->greeting.caller.kind && session_is_called(s, str_of(r->id));
 }
 
-/* --- op 6 ----------------------------------------------------------------------------- */
-
 static void resume_known(struct greeting *g)
 {
     struct resumption *r = container_of(g, struct resumption, greeting);
@@ -107,8 +101,8 @@ static void resume_known(struct greeting *g)
     struct session *s = registry_local(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another one took the session. The log has that change, and this
-     * node will read it soon. */
+    /* This node was paused while another node took over the session. The log has that change,
+     * and this node will read it soon. */
     if (r->verdict == RESUME_NOT_OWNER && !is_moving && registry_has(here->gateway, r->number)) {
         struct peer *p = greeting_end(g);
 
@@ -116,7 +110,7 @@ static void resume_known(struct greeting *g)
         mem_free(r);
         return;
     }
-    /* A session that moves to this loop, or is about to leave it: handover_begin waits for it. */
+    /* If the session moves to this loop, or is about to leave it, handover_begin waits for it. */
     if (hub && (!s || is_moving))
         handover_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
@@ -140,7 +134,7 @@ static enum err resume_read_owner(struct greeting *g, struct tx *tx)
     return e;
 }
 
-/* Whether this node has the session and another one may own it. */
+/* Returns whether this node has the session and another node may own it. */
 static bool may_have_other_owner(struct gateway *g, uint64_t number)
 {
     return g->cluster && !cluster_is_alone(g->cluster) && registry_has(g, number);
@@ -161,7 +155,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     r->turn = p->turn;
     r->bad_seq = !json_raw_int(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
-    /* A malformed id gets the same answer as the id of a session that has ended. */
+    /* A malformed id gets the same response as the id of a session that has ended. */
     if (session_id_read(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
     if (!greeting_init(&r->greeting, p, in->token)) {

@@ -45,19 +45,19 @@ struct gateway;
 struct hub;
 struct peer;
 
-/* op 6 */
+/* RESUME (op 6) */
 void handle_resume(struct peer *p, int op, struct str raw, const void *d);
 
 /* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */
 void handovers_continue(struct hub *h);
 
-/* Messages of other nodes, in log order, from any thread: a node requests a session that this one
- * may own; a node answers a request of this one. */
+/* Messages of other nodes, in log order, from any thread. release_requested: a node requests a
+ * session that this node may own. request_answered: a node replies to a request of this node. */
 void release_requested(struct gateway *g, const struct session_move *m);
 void request_answered(struct gateway *g, const struct session_move *m);
-/* A request reads the store again: deadline of struct session_request. */
+/* Makes a request read the store again; called by the deadline of struct session_request. */
 void request_again(struct deadline *d);
-/* At the end of a hub: drops all pending releases and requests. */
+/* Free all pending releases and requests of a loop that ends. */
 void releases_drop(struct hub *h);
 void requests_drop(struct hub *h);
 

@@ -18,8 +18,6 @@ enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
-/* --- guilds and channels -------------------------------------------------------------- */
-
 void session_places_read(const struct session *s, struct session_places *ret)
 {
     *ret = (struct session_places){ .guilds = mem_new((s->seats.count + 1) * sizeof(snowflake)) };
@@ -73,9 +71,7 @@ static void places_get(struct serial_reader *r, struct session_places *ret)
     }
 }
 
-/* --- dispatches ----------------------------------------------------------------------- */
-
-/* The number of newest dispatches to write. */
+/* Returns the number of newest dispatches to write. */
 static uint32_t count_kept(const struct session *s, const struct session_limits *limits)
 {
     uint64_t unsent = s->seq - s->output.sent;
@@ -122,8 +118,6 @@ static void replay_get(struct serial_reader *r, struct session *s)
         news_unref(n);
     }
 }
-
-/* --- the session ---------------------------------------------------------------------- */
 
 enum { SESSION_NUMBERS = 13 };
 
@@ -188,7 +182,7 @@ void session_write_recovered(const struct journal_entry *entry, uint64_t seq,
 
     head_write(slot->id, numbers, str_slice(slot->presence, slot->presence_n), slot->client, out);
     places_write(&places, out);
-    serial_put(out, 0); /* a session with member lists is not recovered */
+    serial_put(out, 0); /* no member list subscriptions: such a session is not recovered */
     serial_put(out, 0); /* no dispatches */
 }
 
@@ -197,7 +191,7 @@ bool session_bytes_seen(struct str bytes, uint64_t *ret)
     struct serial_reader r = { .rest = bytes };
 
     serial_get_raw(&r, sizeof SESSION_MAGIC);
-    serial_get_bytes(&r); /* skip id, account, kind */
+    serial_get_bytes(&r); /* skips id, account and kind */
     serial_get(&r);
     serial_get(&r);
     *ret = serial_get(&r);
@@ -262,7 +256,7 @@ struct session *session_read(struct hub *h, const struct caller *caller, const c
     replay_get(&r, s);
     session_detach(s);
     s->output.sent = s->seq;
-    s->presence.faded = true; /* until it has a connection */
+    s->presence.faded = true; /* until the client is connected */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

@@ -1,9 +1,9 @@
 /* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
  *
- * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
- * happens, or, in a cluster, as long as the log has all events since. They are written in batches,
- * so that no event loop and no store transaction runs long. Sessions that are not written in time
- * end; their clients identify again. */
+ * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no
+ * event happens, or, in a cluster, as long as the log has all events since. They are written in
+ * batches, so that no event loop and no store transaction runs long. Sessions that are not
+ * written in time end; their clients identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SENT_COUNT = 128, /* sent dispatches that the client may not have read */
+    SENT_COUNT = 128, /* number of sent dispatches that the client may not have read */
     SENT_BYTES = 128 * 1024,
     LONGEST_MS = 10 * 1000,
 };
@@ -31,11 +31,11 @@ struct suspend_batch {
     struct arena *arena;
     struct suspended_session sessions[BATCH_SESSIONS];
     size_t count, bytes;
-    struct link *at; /* the next session; NULL: the loop's first */
+    struct link *at; /* next session; NULL: the loop's first */
     bool last;
 };
 
-/* False: the session cannot be suspended and ends. */
+/* Returns false if the session cannot be suspended and ends. */
 static bool batch_add(struct suspend_batch *b, struct session *s)
 {
     const struct session_limits limits = { SENT_COUNT, SENT_BYTES };
@@ -77,7 +77,7 @@ static void batch_fill(struct loop *loop, void *arg)
     b->last = b->at == &h->sessions;
 }
 
-/* In a cluster the session has no owner from now on: any node may take it. */
+/* In a cluster the session has no owner from now on: any node may take it over. */
 static enum err write_one(const struct gateway *g, struct tx *tx, const struct suspended_session *s)
 {
     bool owned = true;
@@ -102,7 +102,7 @@ static enum err drop_some(struct tx *tx, void *arg)
     return suspended_rows_drop(tx, arg);
 }
 
-/* Drops sessions suspended by an earlier stop that no client has resumed, in batches. */
+/* Deletes sessions suspended by an earlier stop that no client has resumed, in batches. */
 static enum err drop_earlier(struct gateway *g, struct arena *arena)
 {
     bool more = true;
@@ -149,12 +149,11 @@ void suspend_sessions(struct gateway *g, unsigned loops)
         if (!e)
             e = store_run(g->options.store, STORE_WRITE, arena, suspend_end, g);
         if (e)
-            log_warn("gateway: sessions could not be suspended; their clients identify again");
+            log_warn(
+                "gateway: could not store sessions for the restart; their clients must identify again");
     }
     arena_free(arena);
 }
-
-/* --- the next start ------------------------------------------------------------------- */
 
 static void record_hub(struct loop *loop, void *arg)
 {

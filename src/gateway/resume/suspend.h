@@ -8,7 +8,7 @@ struct gateway;
 
 /* Suspends the sessions of the first `loops` loops, which are idle. */
 void suspend_sessions(struct gateway *g, unsigned loops);
-/* prune.c: removes rows of dead nodes, and rows of this node's previous run. */
+/* prune.c: deletes rows of dead nodes, and rows of this node's previous run. */
 enum err prune_own_rows(const struct gateway *g, struct tx *tx);
 
 #endif

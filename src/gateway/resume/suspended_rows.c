@@ -20,7 +20,7 @@ static const char ADD[] = "insert into parked_sessions (number, user_id, until_m
                           "user_id = excluded.user_id, until_ms = excluded.until_ms, "
                           "body = excluded.body";
 
-/* Pipelined, because a server that stops stores thousands. */
+/* The insert is pipelined, because a server that stops stores thousands of sessions. */
 enum err suspended_row_add(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_soon(
@@ -36,8 +36,8 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal at once: if this server is killed, it may have sent events that the suspended
- * sessions then miss. */
+/* Removes the seal immediately: a server that is killed later may have sent events that the
+ * suspended sessions miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
     struct rows r;

@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 struct client_name {
-    struct client_name *next; /* next with the same hash */
+    struct client_name *next; /* next name with the same hash */
     size_t sessions;
     char text[];
 };
@@ -82,7 +82,7 @@ void client_name_drop(struct client_names *all, const char *text)
     uint64_t hash = hash_str(str_of(text));
     struct client_name *n = name_find(all, hash, text);
 
-    assert(n && n->text == text); /* it was taken before */
+    assert(n && n->text == text); /* the name has a reference, so it is in the map */
     if (--n->sessions == 0)
         name_remove(all, hash, n);
 }

@@ -8,7 +8,7 @@
 
 enum { DELAY_TICK_MS = 5 };
 
-/* Delayed parcels of a hub; created with the first delay and freed with the hub. */
+/* Delayed parcels of a loop; created with the first delay and freed with the loop's state. */
 struct delay_line {
     uv_timer_t timer;
     struct hub *hub;
@@ -20,7 +20,7 @@ static int64_t delay_of(const struct hub *h)
     return atomic_load_explicit(&h->gateway->delay_ms, memory_order_relaxed) * 1000000;
 }
 
-/* If the delay was switched off, all delayed parcels are due. */
+/* Queues the parcels that are due. If the delay was switched off, all delayed parcels are due. */
 static void delays_tick(uv_timer_t *timer)
 {
     struct delay_line *d = timer->data;
@@ -65,7 +65,7 @@ bool delays_keep(struct hub *h, struct parcel *p)
     p->due_ns = clock_mono() + delay;
     *h->queue.delays->end = p;
     h->queue.delays->end = &p->next;
-    /* Restarting the timer for every event would keep it from firing. */
+    /* Do not restart a running timer: restarting it for every event would keep it from firing. */
     if (!uv_is_active((const uv_handle_t *)&h->queue.delays->timer))
         uv_timer_start(&h->queue.delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
     return true;

@@ -1,7 +1,7 @@
 /* errands.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * A step is a store read and the events sent from it. The next step starts when the socket has
- * accepted these, so that one session fills neither the loop nor memory. */
+ * A step is a store read and the events sent from its result. The next step starts when the
+ * socket has accepted these events, so that one session fills neither the loop nor memory. */
 #include "gateway/sessions/errands.h"
 
 #include "base/mem.h"
@@ -12,7 +12,8 @@
 
 enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256, ERRANDS_OF_ACCOUNT = 1024 };
 
-/* The account's count needs the gateway's lock, because its sessions may be on several loops. */
+/* The account's task count needs the gateway's lock, because the account's sessions may be on
+ * several loops. */
 static void count_errands(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->hub->gateway;
@@ -26,7 +27,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
     journal_note_errands(s);
 }
 
-/* The first task of a session is always accepted: it sends the session's guilds. */
+/* The first task of a session is always accepted, because it sends the session's guilds. */
 static bool has_too_many(const struct session *s)
 {
     struct gateway *g = s->hub->gateway;
@@ -68,9 +69,9 @@ static void errand_line_end(struct session *s)
     s->errands = NULL;
 }
 
-/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task also
- * runs while the session is disconnected; its events go to the replay buffer. A request waits for
- * the next connection, because its answers would exceed the replay buffer. */
+/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task
+ * also runs while the session is disconnected; its events go to the replay buffer. A request
+ * waits for the next connection, because its response would exceed the replay buffer. */
 static bool has_next_step(const struct session *s)
 {
     const struct session_errand *e = first_errand(s);
@@ -136,7 +137,8 @@ static void begin_step(struct hub *h, struct session_errand *e)
     hub_load(h, &e->load);
 }
 
-/* A session whose socket has a backlog again since it was queued waits for the socket. */
+/* Runs the next step of sessions that can continue. A session whose socket has a backlog again
+ * waits for its socket. */
 void errands_run(struct post *post)
 {
     struct hub *h = container_of(post, struct hub, errands.post);

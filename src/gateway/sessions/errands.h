@@ -6,28 +6,29 @@
 
 struct session;
 
-/* Runs one step at a time, as fast as the session's socket accepts the events; freed with the
- * session. */
+/* A task runs one step at a time, as fast as the session's socket accepts the events. It is
+ * freed with the session. */
 struct session_errand {
-    struct load load; /* read of the current step */
+    struct load load; /* store read of the current step */
     struct link of_session;
     struct session *session; /* NULL: the session ended during a step */
-    bool stepping;           /* a read is running */
-    bool needs_socket;       /* pauses while the session is disconnected */
-    /* Sets load.run for the next step; false: the task is finished. */
+    bool stepping;           /* a store read of the task is running */
+    bool needs_socket;       /* the task pauses while the session is disconnected */
+    /* Sets load.run for the next step. Returns false if the task is finished. */
     bool (*step)(struct session_errand *e);
-    void (*stepped)(struct session_errand *e, enum err error); /* the session still exists */
+    /* Called after the read, if the session still exists. */
+    void (*stepped)(struct session_errand *e, enum err error);
     void (*free)(struct session_errand *e);
 };
 
-/* Frees the task instead if the session or its account has too many. */
+/* Starts a task. Frees it instead if the session or its account has too many tasks. */
 void errand_begin(struct session *s, struct session_errand *e);
 void errands_drop(struct session *s);
-/* Tasks move with their session, between two steps. */
+/* Tasks move with their session to another loop, between two steps. */
 bool errands_stepping(const struct session *s);
 void errands_detach(struct session *s);
 void errands_attach(struct session *s);
-/* Continues the session's tasks; call it when its socket has sent everything, or is lost. */
+/* Continues the session's tasks. Called when the socket has sent everything, or is lost. */
 void errands_wake(struct session *s);
 void errands_run(struct post *post);
 

@@ -34,9 +34,7 @@ uint64_t hub_last_number(const struct hub *h)
     return parcel_number(container_of(h->queue.end, struct parcel, next));
 }
 
-/* --- one event at a time -------------------------------------------------------------- */
-
-/* A parcel with more events stays in the queue. */
+/* Releases the parcel of the finished event, unless the parcel has more events. */
 static void release_current(struct hub *h)
 {
     if (h->queue.current && parcel_is_begun(h->queue.current))
@@ -79,8 +77,6 @@ static void continue_event(struct hub *h)
         gateway_upcalls.handovers_continue(h);
 }
 
-/* --- the queue ------------------------------------------------------------------------ */
-
 static void pump_later(struct hub *h)
 {
     if (!h->queue.sending && !h->queue.first && links_empty(&h->reads.waiting))
@@ -90,7 +86,7 @@ static void pump_later(struct hub *h)
     loop_post(h->loop, &h->queue.post);
 }
 
-/* One step; false: there is nothing to do now. */
+/* Does one step. Returns false if there is nothing to do now. */
 static bool pump_once(struct hub *h)
 {
     if (h->queue.sending) {

@@ -99,5 +99,6 @@ void hub_turn_end(struct turn_end *t)
     h->framed = false;
     if (!links_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
-    replication_flush(h); /* before the server sends the bytes of this iteration */
+    /* Journal records are replicated before the server sends the bytes of this iteration. */
+    replication_flush(h);
 }

@@ -1,8 +1,8 @@
 /* packing.c - compresses long dispatches on the thread pool.
  *
  * A guild with all its overwrites can have megabytes, and compressing them would block the loop.
- * Meanwhile later events of the session get their numbers and wait in the replay buffer; they are
- * sent after the long one. */
+ * Later events of the session get their sequence numbers meanwhile and wait in the replay
+ * buffer. */
 #include "gateway/sessions/packing.h"
 
 #include "base/mem.h"
@@ -51,8 +51,8 @@ static void send_packed(struct packing *x)
     bool same = s && s->number == x->session;
 
     p->packing = NULL;
-    /* The bytes of a zstd stream must be sent even if their session has ended, because later bytes
-     * of the stream refer to them. */
+    /* The bytes of a zstd stream must be sent even if their session has ended, because later
+     * bytes of the stream refer to them. */
     if (same || p->lent)
         send_encoded(p, &x->out, x->text);
     coder_return(p, &x->coder);

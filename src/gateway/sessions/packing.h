@@ -7,13 +7,13 @@
 struct packing;
 struct peer;
 
-/* Whether an event is too long to be encoded on a loop. */
+/* Returns whether the event's payload is too long to be encoded on an event loop. */
 bool is_long_news(const struct news *n);
 
-/* Encodes the dispatch on the pool, then sends it. Until then peer->packing is set, and later
- * dispatches wait in the replay buffer. */
+/* Encodes the dispatch on the thread pool, then sends it. Until then peer->packing is set, and
+ * later dispatches wait in the replay buffer. */
 void packing_begin(struct peer *p, uint64_t seq, struct news *n, unsigned form);
-/* The socket is closed: the result is dropped. Accepts NULL. */
+/* Drops the result, because the socket is closed. Accepts NULL. */
 void packing_abandon(struct packing *x);
 
 #endif

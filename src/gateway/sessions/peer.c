@@ -16,8 +16,6 @@
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
-/* --- beginning and end ---------------------------------------------------------------- */
-
 void peer_open(struct websocket *ws, void *arg)
 {
     const struct dialect *d = arg;
@@ -87,7 +85,8 @@ void peer_closed(struct websocket *ws, int code)
 
         p->session = NULL;
         s->peer = NULL;
-        /* A client that closes with 1000 or 1001 ends its session, unless it answers our close. */
+        /* A client that closes with 1000 or 1001 ends its session, unless it confirms a close by
+         * the server. */
         if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else
@@ -117,12 +116,10 @@ void peer_drained(struct websocket *ws)
         session_send(p->session);
 }
 
-/* --- its session, its heartbeats ------------------------------------------------------ */
-
 void peer_become(struct peer *p, struct session *s)
 {
     peer_uncount(p);
-    /* Drop a long dispatch of the socket's former session. */
+    /* Cancel a long dispatch of the socket's former session. */
     if (p->packing && !p->lent) {
         packing_abandon(p->packing);
         p->packing = NULL;
@@ -165,7 +162,7 @@ void peer_beat(struct peer *p)
 {
     bool person = p->state == PEER_KNOWN && !p->session->bot;
 
-    /* A browser client reads a member of d whatever the opcode is. */
+    /* User clients read "d" of every opcode as an object, so it must not be null. */
     send_op(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
@@ -212,8 +209,6 @@ void peer_expired_invalidated(struct deadline *d)
     peer_close(of_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 struct envelope {
     struct str op, d;
 };
@@ -231,7 +226,7 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* The window starts with its first payload, as in clients that limit themselves. */
+/* The rate limit window starts with its first message, as in clients that limit themselves. */
 static bool within_pace(struct peer *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();
@@ -249,7 +244,7 @@ static bool within_pace(struct peer *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Decodes d with the row's type and calls the row's handler. */
+/* Decodes "d" with the row's schema and calls the row's handler. */
 static void run_row(struct peer *p, const struct opcode_row *row, struct str raw)
 {
     struct form form = { .arena = p->hub->arena };
@@ -315,7 +310,7 @@ void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payloa
 
     if (p->closing)
         return;
-    /* A client that sends before HELLO is ready to receive it: do not wait for HELLO_MS. */
+    /* A client that sends a message is ready to receive HELLO: do not wait for HELLO_MS. */
     if (!p->greeted)
         peer_greet(p);
     if (p->closing)

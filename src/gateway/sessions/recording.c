@@ -50,7 +50,7 @@ static void record_news(struct peer *p, uint64_t seq, struct news *n, unsigned f
     struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->event) };
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
-    /* As JSON, whatever encoding the socket uses. */
+    /* The payload is recorded as JSON, whatever encoding the socket uses. */
     texts[TRAFFIC_REPLY] = news_bytes(n, form & NEWS_EMPTIED, p->hub->packer, p->hub->arena);
     record_message(p, &r, texts);
 }

@@ -10,8 +10,6 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
 
-/* --- unauthenticated sockets ---------------------------------------------------------- */
-
 bool registry_count_stranger(struct gateway *g, uint64_t key)
 {
     uintptr_t max = g->options.max_strangers ? g->options.max_strangers : 64;
@@ -36,8 +34,6 @@ void registry_uncount_stranger(struct gateway *g, uint64_t key)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- accounts ------------------------------------------------------------------------- */
-
 static struct account *account_of(struct gateway *g, snowflake id)
 {
     struct account *a = map_get(&g->accounts, id);
@@ -57,7 +53,7 @@ static unsigned starts_today(const struct account *a)
     return a->starts_day == (uint16_t)registry_today() ? a->starts : 0;
 }
 
-/* Raises the count to at least `known`. */
+/* Raises today's count of session starts to at least `known`. */
 static void set_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = starts_today(a);
@@ -66,7 +62,7 @@ static void set_starts_today(struct account *a, uint64_t known)
     a->starts = (uint16_t)(known <= starts ? starts : known < UINT16_MAX ? known : UINT16_MAX);
 }
 
-/* An account without sessions is removed unless it began some today. */
+/* Removes an account without sessions unless it started sessions today. */
 static void forget_account(struct gateway *g, struct account *a)
 {
     if (a->session_count || a->remote_count || starts_today(a))
@@ -183,8 +179,6 @@ void remote_free(struct remote_session *r)
     mem_free(r);
 }
 
-/* --- by number ------------------------------------------------------------------------ */
-
 struct hub *registry_hub(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
@@ -252,8 +246,6 @@ struct session *registry_local(struct hub *h, uint64_t number)
     return here ? s : NULL;
 }
 
-/* --- limits of session starts --------------------------------------------------------- */
-
 static int64_t *account_key(struct account *a, uint32_t key)
 {
     if (!key)
@@ -263,7 +255,7 @@ static int64_t *account_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per key: a burst of five starts, then one every five seconds. */
+/* Token bucket per rate limit key: a burst of five session starts, then one every five seconds. */
 static bool key_is_free(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
@@ -289,7 +281,7 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
         return true;
     pthread_mutex_lock(&g->lock);
     struct account *a = account_of(g, id);
-    /* The store also counts sessions begun before a restart or on another node. */
+    /* The store also counts sessions that were started before a restart or on another node. */
     set_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               key_is_free(account_key(a, shard_id % GATEWAY_CONCURRENCY), now);

@@ -10,7 +10,7 @@ static uint32_t page_count(const struct replay_page *page)
     return (uint32_t)(page->end - page->first);
 }
 
-/* Checks the newest page first: most lookups are there. */
+/* Most lookups are in the newest page, so it is checked first. */
 const struct kept *replay_at(const struct replay *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
@@ -78,7 +78,7 @@ void replay_trim(struct replay *r, int64_t now_s)
     replay_make_room(r, 0, 0, now_s);
 }
 
-/* Evicts before adding, so that the buffer never exceeds its limits. */
+/* Evicts old entries before adding, so that the buffer never exceeds its limits. */
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     size_t bytes = news_payload(n).n;

@@ -1,4 +1,5 @@
-/* sending.c - sends messages to a socket; queues them while its zstd stream is in use elsewhere. */
+/* sending.c - sends messages to a socket; queues them while the thread pool uses its zstd
+ * stream. */
 #include "gateway/sessions/sending.h"
 
 #include "base/log.h"
@@ -24,7 +25,7 @@ static struct coder coder_of(const struct peer *p)
 
 static void close_too_large(struct peer *p)
 {
-    log_warn("gateway: a message would be too large");
+    log_warn("gateway: closed a connection because a message exceeds the size limit");
     peer_close(p, CLOSE_UNKNOWN, "message too large");
 }
 
@@ -41,7 +42,7 @@ static void send_all(struct peer *p, bool text)
 
     if (codec_fits(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* Free the buffer after a large payload. */
+    /* Free the buffer after a large message. */
     if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
 }
@@ -71,13 +72,13 @@ void send_op(struct peer *p, enum opcode op, struct str d)
     send_all(p, text);
 }
 
-/* Payloads that are compressed per connection cannot be shared. */
+/* Frames of connections with their own compression state cannot be shared. */
 static bool shares_frames(const struct peer *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* An event for one session, such as READY, may be large: its parts are copied once. */
+/* An event for one session, such as READY, may be large: its parts are copied only once. */
 static void send_alone(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct hub *h = p->hub;

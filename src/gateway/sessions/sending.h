@@ -11,11 +11,11 @@ void send_op(struct peer *p, enum opcode op, struct str d);
 /* Sends a dispatch; form: bits of enum news_form except NEWS_ETF and NEWS_DEFLATED. */
 void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form);
 
-/* Makes a coder without packer and arena, for another thread. It owns the socket's zstd stream
- * until it is returned; messages that need the stream wait. */
+/* Creates an encoder without compressor and arena, for another thread. It owns the socket's zstd
+ * stream until it is returned; messages that need the stream wait meanwhile. */
 void coder_lend(struct peer *p, struct coder *ret);
 void coder_return(struct peer *p, struct coder *c);
-/* Sends a message that is already encoded; then the messages that waited. */
+/* Sends a message that is already encoded. */
 void send_encoded(struct peer *p, struct buf *message, bool text);
 void send_late(struct peer *p);
 void late_free(struct peer *p);

@@ -88,7 +88,7 @@ struct own_presence *session_own_presence(struct session *s)
     return s->own;
 }
 
-/* A new one is not replicated yet. */
+/* A new session is not replicated yet. */
 struct session_sync *session_sync(struct session *s)
 {
     if (!s->sync) {
@@ -137,7 +137,8 @@ static void client_name_end(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
-    /* The next owner announces the presence: others must not see the account offline meanwhile. */
+    /* The session's next owner announces the presence: other users must not see the account
+     * offline meanwhile. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
@@ -203,8 +204,6 @@ bool session_covers(const struct session *s, snowflake guild_id)
     return (guild_id >> 22) % s->options.shard_count == s->options.shard_id;
 }
 
-/* --- states --------------------------------------------------------------------------- */
-
 #define TO(state) (1U << SESSION_##state)
 
 static const unsigned allowed[SESSION_STATES] = {
@@ -227,7 +226,8 @@ void session_set_state(struct session *s, enum session_state state)
     struct gateway *g = s->hub->gateway;
 
     if (!session_may_become(s->state, state)) {
-        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+        log_error("gateway: invalid change of a session from state %u to state %u", s->state,
+                  (unsigned)state);
         abort();
     }
     pthread_mutex_lock(&g->lock);
@@ -235,10 +235,8 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* Events that a socket cannot accept wait in the replay buffer at almost no cost. A client that is
- * too far behind is disconnected; it may resume. */
+/* Disconnects a client that is too far behind; the client may resume. Until then unsent events
+ * wait in the replay buffer at almost no cost. */
 static void session_cut(struct session *s)
 {
     atomic_fetch_add_explicit(&s->hub->gateway->count.cut, 1, memory_order_relaxed);
@@ -286,15 +284,16 @@ static bool is_too_far_behind(const struct session *s)
            s->seq - s->output.sent > s->replay.count;
 }
 
-/* Tasks wait while this is true: two large guilds in a row would exceed the limit of unsent
- * bytes. False while disconnected: events then go to the replay buffer. */
+/* Tasks wait while the socket has a backlog: two large guilds in a row would exceed the limit of
+ * unsent bytes. A disconnected session has no backlog, because its events go to the replay
+ * buffer. */
 bool session_is_busy(const struct session *s)
 {
     return s->peer && (s->peer->packing || s->output.sent < s->seq ||
                        websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
-/* Sends the newest event, which is in the replay buffer, or lets it wait behind others. */
+/* Sends the newest event of the replay buffer, or lets it wait behind earlier events. */
 static void send_newest(struct session *s, struct news *n, unsigned form)
 {
     struct peer *p = s->peer;
@@ -313,7 +312,8 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
         websocket_await(p->ws);
 }
 
-/* RESUMED need not be replayed: a client that did not receive it resumes again. */
+/* Returns the number that the journal records for the event. RESUMED need not be replayed: a
+ * client that did not receive it resumes again. */
 static uint64_t sent_as(const struct news *n)
 {
     if (n->number)
@@ -349,7 +349,8 @@ void session_tell(struct session *s, enum event event, struct str payload)
 void session_tell_buf(struct session *s, enum event event, struct buf *payload)
 {
     if (buf_full(payload)) {
-        log_warn("gateway: %s would be too large", event_name(event));
+        log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
+                 event_name(event));
         session_invalid_soon(s->hub, s->number);
     } else {
         session_tell(s, event, buf_str(payload));
@@ -365,8 +366,6 @@ void session_replay(struct session *s, uint64_t seq)
     session_send(s);
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
-
-/* --- invalid sessions ----------------------------------------------------------------- */
 
 void session_invalid(struct peer *p)
 {
@@ -405,8 +404,6 @@ void session_invalid_soon(struct hub *h, uint64_t number)
     *x = (struct invalid_post){ .post.run = invalid_post_run, .hub = h, .number = number };
     loop_post(h->loop, &x->post);
 }
-
-/* --- disconnected --------------------------------------------------------------------- */
 
 void session_lose_peer(struct session *s)
 {
@@ -473,7 +470,7 @@ void session_attach(struct session *s, struct hub *h)
     links_append(&h->sessions, &s->link);
     errands_attach(s);
     if (s->sync)
-        s->sync->round = 0; /* the new hub has its own rounds */
+        s->sync->round = 0; /* replication rounds are counted per loop */
     replication_mark_all(s);
     if (s->presence.due && s->own)
         deadline_touch(h->timers.windows, &s->own->window);

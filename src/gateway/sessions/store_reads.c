@@ -13,7 +13,7 @@
 
 enum {
     LOADS_AT_ONCE = 8,
-    MOST_SEEN = 4096, /* log positions; beyond that some events are delivered twice */
+    MOST_SEEN = 4096, /* limit of log positions; above it some events are delivered twice */
 };
 
 static void load_committed(struct work *w)
@@ -38,8 +38,8 @@ static enum err run_load(struct work *w, struct tx *tx)
     return e;
 }
 
-/* Whether the read saw a commit whose event is still queued. All events published before the read
- * began have arrived by now. */
+/* Returns whether the read saw a commit whose event is still queued. All events published before
+ * the read began have arrived by now. */
 static bool load_is_ahead(const struct load *l)
 {
     const int64_t *seen = l->seen.items;
@@ -82,7 +82,7 @@ static void load_begin(struct hub *h, struct load *l)
                             : STORE_READ,
         .aside = l->aside,
         .owner = l->owner,
-        .urgent = l->quiet, /* the events of all sessions wait for it */
+        .urgent = l->quiet, /* the events of all sessions wait for a quiet read */
         .name = "session",
         .loop = h->loop,
         .run = run_load,
@@ -115,8 +115,6 @@ void hub_load(struct hub *h, struct load *l)
 {
     hub_load_after(h, l, 0);
 }
-
-/* --- quiet reads in the queue --------------------------------------------------------- */
 
 static struct load *first_waiting(const struct hub *h)
 {

@@ -6,7 +6,7 @@
 struct crowd {
     snowflake guild_id;
     struct map people; /* user id -> number of visible sessions, stored in the pointer */
-    unsigned watchers; /* loops with member lists of the guild */
+    unsigned watchers; /* number of loops that maintain member lists of the guild */
 };
 
 void crowds_init(struct crowds *all)
@@ -32,7 +32,7 @@ void crowds_clear(struct crowds *all)
     pthread_mutex_destroy(&all->lock);
 }
 
-/* --- with the lock held --------------------------------------------------------------- */
+/* --- functions that need the lock ----------------------------------------------------- */
 
 static struct crowd *crowd_make(struct crowds *all, snowflake guild_id)
 {
@@ -68,8 +68,6 @@ static uintptr_t crowd_sessions(const struct crowd *c, snowflake user_id)
     return (uintptr_t)map_get(&c->people, user_id);
 }
 
-/* --- updates by loops ----------------------------------------------------------------- */
-
 void crowd_enter(struct crowds *all, snowflake guild_id, snowflake user_id)
 {
     pthread_mutex_lock(&all->lock);
@@ -104,8 +102,6 @@ void crowd_watch(struct crowds *all, snowflake guild_id, bool watch)
     }
     pthread_mutex_unlock(&all->lock);
 }
-
-/* --- queries -------------------------------------------------------------------------- */
 
 bool crowd_is_watched(struct crowds *all, snowflake guild_id)
 {

@@ -8,7 +8,7 @@
 #include "base/planted.h"
 #include "gateway/wire/news.h"
 
-/* Belongs to one loop. */
+/* Used by one loop only, so the reference count is not atomic. */
 struct known_positions {
     unsigned refs;
     size_t count;

@@ -1,4 +1,4 @@
-/* topics.c - the subjects of a loop and the sessions that subscribe to them. */
+/* topics.c - audiences of events on a loop and the sessions that subscribe to them. */
 #include "gateway/views/topics.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 enum { OLD_VIEWS_NS = 2 * 1000 * 1000, CHANNELS_BETWEEN_LOOKS = 256 };
 
-/* Ids do not use the two highest bits; these hold the subject's kind. */
+/* Snowflakes do not use the two highest bits; these bits store the audience kind. */
 static uint64_t key_of(enum subject_kind kind, snowflake id)
 {
     return hash_u64(id + ((uint64_t)kind << 62));
@@ -44,8 +44,8 @@ static void topic_free(struct topic *t)
     mem_free(t);
 }
 
-/* Most sessions have a few seats, for which a linear search is fastest. A bot may have thousands; a
- * session with more than FEW_SEATS uses a map. */
+/* Most sessions have a few subscriptions, for which a linear search is fastest. A bot may have
+ * thousands; above FEW_SEATS subscriptions a map is used. */
 enum { FEW_SEATS = 16 };
 
 struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id)
@@ -63,7 +63,7 @@ static void map_seat(struct seats *own, struct seat *seat)
     map_put(own->map, key_of(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* Indexes a seat that was just appended to the session's list. */
+/* Indexes a subscription that was just appended to the session's list. */
 static void note_seat(struct seats *own, struct seat *seat)
 {
     if (own->map) {
@@ -173,9 +173,9 @@ static void seat_move(struct topic *t, uint32_t from, uint32_t to)
     t->seats[to]->index = to;
 }
 
-/* The last seat takes the free slot. Seats that already got the current event come first and stay
- * first, so the last of these takes a free slot among them. If all seats got the event, that seat
- * was the last of all and must not be moved back. */
+/* Moves the last subscription into the free slot. Subscriptions that already got the current
+ * event stay in front of the others: a free slot among them is filled with the last of them
+ * first. If all got the event, that subscription was the last of all and must not be moved back. */
 static void topic_remove(struct topic *t, uint32_t hole)
 {
     if (hole < t->told) {
@@ -185,8 +185,6 @@ static void topic_remove(struct topic *t, uint32_t hole)
     if (hole != --t->count)
         seat_move(t, t->count, hole);
 }
-
-/* --- unused guild views --------------------------------------------------------------- */
 
 static void free_views_soon(struct topics *all)
 {
@@ -212,7 +210,7 @@ static void free_old_views(struct post *post)
     free_views_soon(all);
 }
 
-/* Frees in steps: the end of a bot's session may leave thousands of views. */
+/* Frees the view in steps, because the end of a bot's session may leave thousands of views. */
 static void drop_view(struct topics *all, struct guild_view *v)
 {
     if (!v || all->closing) {
@@ -223,8 +221,6 @@ static void drop_view(struct topics *all, struct guild_view *v)
     all->old = v;
     free_views_soon(all);
 }
-
-/* --- leaving -------------------------------------------------------------------------- */
 
 static void topic_end(struct topics *all, struct topic *t)
 {
@@ -267,8 +263,6 @@ void seat_know(struct seat *seat, struct known_positions *known)
     seat->known = known_ref(known);
 }
 
-/* --- roles ---------------------------------------------------------------------------- */
-
 void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t restrained_until)
 {
     mem_free(seat->roles);
@@ -290,8 +284,6 @@ void seat_drop_role(struct seat *seat, snowflake role_id)
             seat->roles[n++] = seat->roles[i];
     seat->role_count = n;
 }
-
-/* --- all of a loop -------------------------------------------------------------------- */
 
 void topics_init(struct topics *all, struct loop *loop)
 {

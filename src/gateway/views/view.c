@@ -1,6 +1,7 @@
 /* view.c - a loop's cached roles, channels and overwrites of a guild, to compute permissions.
  *
- * Read from the store when the first session on the loop needs it, then updated by events. */
+ * The data is read from the store when the first session on the loop needs it, then updated by
+ * events. */
 #include "gateway/views/view.h"
 
 #include <limits.h>
@@ -51,8 +52,6 @@ void view_free(struct guild_view *v)
     while (v && !view_free_some(v, UINT_MAX))
         ;
 }
-
-/* --- changes -------------------------------------------------------------------------- */
 
 static struct role_rule *find_role(const struct guild_view *v, snowflake id)
 {
@@ -130,8 +129,6 @@ void view_drop_channel(struct guild_view *v, snowflake id)
 {
     mem_free(map_remove(&v->channels, id));
 }
-
-/* --- permissions ---------------------------------------------------------------------- */
 
 static uint64_t base_of(const struct guild_view *v, const struct seat *seat)
 {

@@ -17,7 +17,7 @@
 enum { WORTH_PACKING = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
-/* --- zstd: one stream per connection, because its blocks cannot be shared ------------- */
+/* --- zstd: one stream per connection, because zstd blocks cannot be shared ------------- */
 
 struct zstd {
     ZSTD_CCtx *context;
@@ -29,11 +29,11 @@ static struct zstd *zstd_new(void)
 
     z->context = ZSTD_createCCtx();
     if (!z->context) {
-        log_error("gateway: cannot start compression");
+        log_error("gateway: cannot create a zstd compressor; out of memory?");
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* Small window and tables: each connection holds this state until it closes. */
+    /* Small window and tables: each connection retains its compression state until it closes. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
@@ -67,8 +67,6 @@ static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out
     } while (last ? left != 0 : in.pos < in.size);
 }
 
-/* --- the envelope --------------------------------------------------------------------- */
-
 void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
 {
     struct str name = str_of(event_name(event));
@@ -92,7 +90,8 @@ void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
     etf_text(out, STR("d"));
 }
 
-/* Compresses the plain message in `out` as the connection requires; true: a text frame. */
+/* Compresses the plain message in `out` as the connection requires. Returns true for a WebSocket
+ * text frame. */
 static bool encode_plain(struct coder *c, struct buf *out)
 {
     struct buf whole = *out;

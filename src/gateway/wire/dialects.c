@@ -72,8 +72,9 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
     return d;
 }
 
-/* The list is bounded. Once it is full, a new Host counts as none. A client never gets a Host that
- * another client sent: READY sends clients, with their token, to that host. */
+/* The list of dialects is bounded. Once it is full, a new Host header is treated as empty. A
+ * client must never get a Host header that another client sent, because READY contains a URL
+ * with that host. */
 const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
                                    const struct http_request *r)
 {

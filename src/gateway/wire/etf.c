@@ -19,7 +19,7 @@ static void add_tag(struct buf *out, enum etf_tag tag)
     buf_add_char(out, (char)tag);
 }
 
-/* Writes a count at an earlier offset, once the items are written. */
+/* Overwrites a 32-bit count at an earlier offset, after the items were appended. */
 static void patch_be32(struct buf *out, size_t at, uint32_t v)
 {
     if (buf_full(out))
@@ -97,7 +97,7 @@ static void add_number(struct json_reader *r, struct buf *out)
     else if (isfinite(n.d))
         add_real(out, n.d);
     else
-        add_atom(out, STR("nil")); /* ETF has no infinity */
+        add_atom(out, STR("nil")); /* ETF cannot encode infinity */
 }
 
 static void add_value(struct json_reader *r, struct buf *out);
@@ -110,7 +110,7 @@ static void add_list(struct json_reader *r, struct buf *out)
     add_tag(out, ETF_LIST);
     add_be32(out, 0);
     for (json_enter(r); json_next_item(r); count++) {
-        r->values = 0; /* the server's own JSON may exceed JSON_MAX_VALUES */
+        r->values = 0; /* resets the limit JSON_MAX_VALUES, which is for input from clients */
         add_value(r, out);
     }
     if (buf_full(out))

@@ -95,7 +95,7 @@ static bool read_real(struct terms *t)
     return write_real(t, d);
 }
 
-/* FLOAT_EXT: decimal text in a field of 31 bytes, padded with NUL. */
+/* FLOAT_EXT is decimal text in a field of 31 bytes, padded with NUL. */
 static bool read_old_real(struct terms *t)
 {
     char text[OLD_REAL_BYTES + 1] = { 0 }, *end;

@@ -7,10 +7,11 @@
 
 enum {
     FRAME_FRONT = WS_MAX_HEAD + FRAME_ROOM,
-    FRAME_KEPT = 1024 * 1024, /* retained capacity after a large payload */
+    /* A buffer above this capacity is freed after its payload was sent. */
+    FRAME_KEPT = 1024 * 1024,
 };
 
-/* Writes the part that is the same for all sockets: payload and closing brace. */
+/* Writes the bytes of the frame that all sockets share: payload and closing brace. */
 static void frame_begin(struct event_frame *f, struct news *n, unsigned form, struct packer *packer,
                         struct arena *arena)
 {
@@ -35,7 +36,7 @@ static unsigned digits_of(uint64_t number)
     return n;
 }
 
-/* Writes the part between the frame's head and the payload: event name and sequence number. */
+/* Writes the bytes between the WebSocket header and the payload: event name and sequence number. */
 static struct str frame_front(enum event event, uint64_t seq, unsigned form, char room[FRAME_ROOM])
 {
     char prefix[PREFIX_MAX];
@@ -70,7 +71,8 @@ static void frame_number(struct event_frame *f, uint64_t seq, unsigned form)
     f->digits = form & NEWS_ETF ? 0 : digits_of(seq);
 }
 
-/* Overwrites the number if it has as many digits; false: it has not, and the frame is spoilt. */
+/* Overwrites the sequence number in the frame. Returns false if the new number has another count
+ * of digits; then the prefix must be written again. */
 static bool frame_write_over(struct event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_FRONT - (sizeof AFTER_NUMBER - 1);

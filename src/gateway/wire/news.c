@@ -8,7 +8,7 @@
 #include "model/text/old_versions.h"
 
 /* A payload has at most 64 MiB. As ETF it is less than three times as long (an empty string has
- * five bytes there and two in JSON), and deflate adds almost nothing. */
+ * five bytes in ETF and two in JSON), and deflate adds almost nothing. */
 enum { LARGEST = 4 * 64 * 1024 * 1024 };
 
 static void bytes_fill(struct bytes *b, struct str s)
@@ -31,7 +31,7 @@ static size_t news_align(size_t n)
     return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* A single allocation for everything, because events are created on the writer's thread. */
+/* An event is a single allocation, because events are created on the writer thread. */
 struct news *news_announced(const struct announcement *a, struct subject to)
 {
     size_t facts = a->facts ? facts_size(a->facts) : sizeof *a->facts;
@@ -109,7 +109,7 @@ struct str news_payload(const struct news *n)
 static void news_make(struct news *n, unsigned form, struct packer *packer, struct arena *arena,
                       struct buf *out)
 {
-    /* Derived from the form without the highest bit. */
+    /* A form is derived from the form without its highest bit. */
     unsigned step = form & NEWS_DEFLATED       ? NEWS_DEFLATED
                     : form & NEWS_ETF          ? NEWS_ETF
                     : form & NEWS_OLD_SPELLING ? NEWS_OLD_SPELLING
@@ -142,6 +142,6 @@ struct str news_bytes(struct news *n, unsigned form, struct packer *packer, stru
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
         return text_of(made);
-    mem_free(made); /* another loop has stored its result first */
+    mem_free(made); /* another loop stored the same form first */
     return text_of(b);
 }

@@ -13,12 +13,12 @@
 
 struct packer;
 
-/* Bits of a form; 0 is the JSON text. */
+/* Bits that describe an encoding of the payload; 0 is plain JSON. */
 enum news_form {
-    NEWS_EMPTIED = 1,      /* a message without its content */
-    NEWS_OLD_SPELLING = 2, /* permissions as in API versions 6 and 7 */
+    NEWS_EMPTIED = 1,      /* message without its content, for bots without the intent */
+    NEWS_OLD_SPELLING = 2, /* permissions spelled as in API versions 6 and 7 */
     NEWS_ETF = 4,
-    NEWS_DEFLATED = 8, /* includes the end of the envelope; by pack_shared */
+    NEWS_DEFLATED = 8, /* compressed by pack_shared, with the closing brace of the envelope */
     NEWS_FORMS = 16,
 };
 
@@ -27,37 +27,41 @@ struct bytes {
     char p[];
 };
 
-/* In a cluster the numbers of the events at a log position begin at position << 26. Events that a
- * node creates itself before the next position (presences) continue the same range. A range of a
- * million would be used up when ten thousand accounts reconnect to a hundred guilds each. */
+/* In a cluster the event numbers of a log position begin at position << 26. Events that a node
+ * creates itself before the next position (presences) continue the same range. 2^26 numbers are
+ * enough when ten thousand accounts reconnect to a hundred guilds each; a million are not. */
 enum { NUMBERS_OF_POSITION = 26 };
 
 struct news {
     _Atomic unsigned refs;
     enum event event;
     struct subject to;
-    snowflake guild_id; /* guild of an event that is sent to a user, or 0 */
-    uint64_t except;    /* session that does not receive it, or 0 */
+    snowflake guild_id; /* guild of an event whose audience is a user, or 0 */
+    uint64_t except;    /* number of a session that does not receive the event, or 0 */
     uint64_t number;    /* publishing order, the same on all loops; 0: not published */
     bool taken;         /* forms[0] is a separate allocation */
     _Atomic(struct bytes *) forms[NEWS_FORMS];
-    struct facts facts; /* last: facts' items, the ids of to.people and forms[0] follow */
+    /* Last member: routing items, user ids of the audience and forms[0] follow in the same
+     * allocation. */
+    struct facts facts;
 };
 
-/* Copies the payload; one reference, no facts. */
+/* Creates an event with one reference and a copy of the payload, without routing fields. */
 struct news *news_new(enum event event, struct subject to, struct str payload);
-/* Takes over the memory of a buffer that news_write_begin prepared: for long payloads. */
+/* Creates an event that takes over the memory of a buffer prepared by news_write_begin. For long
+ * payloads. */
 struct news *news_taking(enum event event, struct subject to, struct buf *payload);
 /* Initialises an empty buffer with space for a header in front of the payload. */
 void news_write_begin(struct buf *payload, size_t max);
-/* Creates the event of an announcement for one of its recipients. */
+/* Creates the event of an announcement for one of its audiences. */
 struct news *news_announced(const struct announcement *a, struct subject to);
 struct news *news_ref(struct news *n);
 void news_unref(struct news *n); /* accepts NULL */
 
 struct str news_payload(const struct news *n);
 
-/* The bytes of a form; they live as long as the event. The arena is for temporary data. */
+/* Returns the payload in the given form; the bytes live as long as the event. The arena is for
+ * temporary data. */
 struct str news_bytes(struct news *n, unsigned form, struct packer *packer, struct arena *arena);
 
 #endif

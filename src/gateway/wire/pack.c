@@ -16,7 +16,7 @@ struct packer {
 static void pack_begin(z_stream *z, int window)
 {
     if (deflateInit2(z, LEVEL, Z_DEFLATED, window, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
-        log_error("gateway: cannot start compression");
+        log_error("gateway: cannot create a zlib compressor; out of memory?");
         abort();
     }
 }

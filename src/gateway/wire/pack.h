@@ -1,8 +1,8 @@
 /* pack.h - zlib compression for the gateway; one compressor per loop.
  *
- * A connection's zlib stream consists of pieces that need no state between them: stored blocks for
- * a session's own bytes, and for shared payloads the output of a deflate run that starts with an
- * empty window and ends with a sync flush. Any decoder reads them as one ordinary stream. */
+ * A connection's zlib stream consists of independent pieces: stored blocks for bytes of one
+ * session, and for shared payloads the output of a deflate run that starts with an empty window
+ * and ends with a sync flush. Any decoder reads them as one ordinary stream. */
 #ifndef GATEWAY_WIRE_PACK_H
 #define GATEWAY_WIRE_PACK_H
 
@@ -14,9 +14,9 @@ struct packer;
 struct packer *packer_new(void);
 void packer_free(struct packer *p);
 
-/* Appends the parts deflated; byte-aligned, ends with 00 00 FF FF. */
+/* Appends the parts deflated, byte-aligned, ending with 00 00 FF FF. */
 void pack_shared(struct packer *p, const struct str *parts, size_t count, struct buf *out);
-/* Appends a stored block; an empty one, 00 00 00 FF FF, ends a message. */
+/* Appends a stored (uncompressed) deflate block. An empty block, 00 00 00 FF FF, ends a message. */
 void pack_stored(struct str bytes, struct buf *out);
 /* Appends the two header bytes of a zlib stream. */
 void pack_header(struct buf *out);

@@ -10,10 +10,11 @@
 
 enum {
     MAX_RECORDED = 64 * 1024 * 1024,
-    REQUEST_MS = 250, /* until a request reads the store again */
+    REQUEST_MS = 250, /* interval between two store reads of a request */
 };
 
-/* After this, a client that resumes a suspended session has to identify again. */
+/* Stops retaining all events. A client that resumes a suspended session later has to identify
+ * again. */
 static void stop_recording(struct hub *h)
 {
     h->resume.recording = false;

@@ -19,21 +19,21 @@ struct hub_resume {
     struct link requests; /* struct session_request: sessions requested from other nodes */
     struct map requests_by_number;
     struct deadlines *request_timer;
-    struct link arriving;        /* struct handover: sessions that move here, oldest first */
-    struct recent_events recent; /* events since the oldest of them was requested, … */
-    bool recording;              /* … or all since the restart */
-    size_t recorded;             /* bytes of these */
+    struct link arriving; /* struct handover: sessions that move to this loop, oldest first */
+    struct recent_events recent; /* events since the oldest transfer to this loop was requested */
+    bool recording;              /* all events since the restart are retained */
+    size_t recorded;             /* bytes of the events retained since the restart */
     struct deadlines *recording_timer;
     struct deadline recording_end;
-    _Atomic uint64_t *journal_position; /* the hub's position in the journal file; or NULL */
+    _Atomic uint64_t *journal_position; /* this loop's position in the journal file; or NULL */
     struct replication *replication;    /* sends the journal to its replica; or NULL */
 };
 
 void hub_resume_init(struct hub *h);
 void hub_resume_clear(struct hub *h);
-/* From now on all events are retained, for as long as a session can be resumed. On the loop. */
+/* Retains all events from now on, for as long as a session can be resumed. Runs on the loop. */
 void hub_record(struct hub *h);
-/* An event begins: retains it if that is needed. */
+/* Called when an event begins; retains it if a session needs it. */
 void hub_resume_event_begun(struct hub *h, struct news *n);
 
 #endif

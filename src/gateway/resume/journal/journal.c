@@ -20,21 +20,19 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* Disk space is allocated before it is written to: a write to a mapped page without space kills the
- * process (SIGBUS). */
+/* Disk space is allocated before it is written to: a write to a mapped page without disk space
+ * kills the process (SIGBUS). */
 enum { SLOTS_AT_ONCE = 256 };
 
 struct journal {
     char *path;
     int fd;
-    struct journal_head *head; /* the whole file */
+    struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* slots that are free again */
+    uint32_t *free;            /* indexes of slots that are free again */
     uint32_t free_count, used, allocated;
-    bool full; /* disk full, which was logged */
+    bool full; /* the disk is full, which was logged */
 };
-
-/* --- the file ------------------------------------------------------------------------- */
 
 static char *journal_path(const char *folder, uint32_t identity)
 {
@@ -70,14 +68,14 @@ struct journal *journal_open(const char *folder, uint32_t identity)
 {
     struct journal *l = mem_new(sizeof *l);
 
-    mkdir(folder, 0700); /* may exist */
+    mkdir(folder, 0700); /* fails if the folder exists */
     l->path = journal_path(folder, identity);
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     pthread_mutex_init(&l->lock, NULL);
     l->free = mem_new(JOURNAL_SLOTS * sizeof *l->free);
     if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && journal_map(l))
         return l;
-    log_warn("gateway: %s: %s; sessions will not outlive a server that is killed", l->path,
+    log_warn("gateway: cannot open the journal %s: %s; sessions will not survive a crash", l->path,
              strerror(errno));
     journal_close(l);
     return NULL;
@@ -104,8 +102,6 @@ _Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub)
     return l && hub < JOURNAL_HUBS ? &l->head->hubs[hub].position : NULL;
 }
 
-/* --- slots ---------------------------------------------------------------------------- */
-
 static struct journal_slot *slot_at(struct journal *l, uint32_t i)
 {
     return (struct journal_slot *)((char *)l->head + journal_offset(i));
@@ -117,7 +113,7 @@ static uint32_t slot_index(struct journal *l, const struct journal_slot *slot)
                       JOURNAL_SLOT);
 }
 
-/* With the lock held. False: the disk is full. */
+/* Needs the lock. Returns false if the disk is full. */
 static bool slots_allocate(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -195,8 +191,6 @@ void journal_end(struct session *s)
     pthread_mutex_unlock(&l->lock);
     s->resume.slot = NULL;
 }
-
-/* --- updates -------------------------------------------------------------------------- */
 
 void journal_settle(struct session *s)
 {

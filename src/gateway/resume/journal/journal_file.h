@@ -1,4 +1,4 @@
-/* journal_file.h - the layout of the journal's file. */
+/* journal_file.h - the layout of the journal file. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
 
@@ -15,14 +15,14 @@ struct journal_hub {
 
 struct journal_head {
     _Atomic uint64_t magic;     /* written last */
-    int64_t gone_ms;            /* when another process first found this one dead; 0: not yet */
-    char boot[JOURNAL_BOOT_ID]; /* boot id; after a reboot the pages may be inconsistent */
+    int64_t gone_ms;            /* when another process first found this process dead; 0: not yet */
+    char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the pages may be inconsistent */
     char rest[8];
     struct journal_hub hubs[JOURNAL_HUBS];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* session numbers; 0: free slot */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* session number of each slot; 0: free slot */
 };
 
-/* The kernel's boot id; empty if there is none. */
+/* Reads the kernel's boot id; empty if there is none. */
 void journal_boot_id(char out[JOURNAL_BOOT_ID]);
 
 _Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT, "a session has its slot");

@@ -12,17 +12,15 @@
 #include "gateway/sessions/session.h"
 #include "model/fields/ids.h"
 
-/* --- which events a client has missed ------------------------------------------------- */
-
 static bool slot_knows(const struct journal_slot *slot, uint64_t seq)
 {
     return !slot->torn && !slot->errands && seq >= slot->first && seq <= slot->seq &&
            slot->seq - seq < JOURNAL_SENT && slot->presence_n <= sizeof slot->presence;
 }
 
-/* An unread response to a request is not in the log and cannot be sent again. The first unread
- * event with a number tells where to continue in the log: all events before it were sent, or do not
- * concern the session. */
+/* Finds the first unread event with a number, at which the log continues: all events before it
+ * were sent, or do not concern the session. Returns false if a response to a request is unread,
+ * because responses are not in the log and cannot be sent again. */
 static bool first_unread(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
@@ -60,8 +58,6 @@ bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, u
     return true;
 }
 
-/* --- files ---------------------------------------------------------------------------- */
-
 static bool read_at(int fd, void *to, size_t n, size_t offset)
 {
     return pread(fd, to, n, (off_t)offset) == (ssize_t)n;
@@ -91,7 +87,8 @@ void journal_boot_id(char out[JOURNAL_BOOT_ID])
         close(fd);
 }
 
-/* Pages reach the disk in any order, so after a crash of the machine the file is not consistent. */
+/* Pages are written to disk in any order, so after a crash of the machine the file is not
+ * consistent. */
 static bool is_of_this_boot(int fd)
 {
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
@@ -101,8 +98,8 @@ static bool is_of_this_boot(int fd)
            memcmp(then, now, sizeof now) == 0;
 }
 
-/* Whether the file may be deleted. A crash leaves no timestamp, so the time counts from when
- * another process first found this one dead. */
+/* Returns whether the file may be deleted. A crash leaves no timestamp, so the time counts from
+ * when another process first found this process dead. */
 static bool is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
@@ -116,7 +113,7 @@ static bool is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* False: the file does not have the session. */
+/* Returns false if the file does not have the session. */
 static bool find_slot(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
 {
     size_t size = JOURNAL_SLOTS * sizeof(uint64_t);
@@ -150,7 +147,7 @@ static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *aren
     return journal_slot_seen(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable file counts as missing: another node may have a replica. */
+/* An unreliable file counts as missing, because another node may have a replica. */
 static enum journal_verdict read_journal(int fd, uint64_t number, uint64_t seq, struct arena *arena,
                                          struct journal_entry *ret)
 {
@@ -175,8 +172,6 @@ enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_
     close(fd);
     return answer;
 }
-
-/* --- outdated files ------------------------------------------------------------------- */
 
 static void journal_prune(int dir, const char *name, int64_t now_ms, struct arena *arena,
                           struct list *ret)

@@ -1,8 +1,8 @@
 /* owner.c - records which node of a cluster owns a session.
  *
- * A row is written when a session begins and deleted when it ends; nothing waits for either. If the
- * row is not committed yet, a client that resumes on another node has to identify again. If a row
- * is left over, its node answers that the session has ended. */
+ * A row is inserted when a session begins and deleted when it ends; nothing waits for either. If
+ * the row is not committed yet, a client that resumes on another node has to identify again. If
+ * a row is left over, its node replies that the session has ended. */
 #include "gateway/resume/journal/owner.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static enum err owner_remove_run(struct load *l, struct tx *tx)
 
 static void owner_changed(struct load *l, enum err e)
 {
-    (void)e; /* see the comment of this file */
+    (void)e; /* a failure has no lasting effect: see the top of this file */
     mem_free(container_of(l, struct owner_change, load));
 }
 

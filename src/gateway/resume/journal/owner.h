@@ -7,10 +7,10 @@
 struct hub;
 struct session;
 
-/* This node owns the session (add), or no longer (remove). Rows are written in the background. */
+/* Record in the background that this node owns the session, or no longer owns it. */
 void session_owner_add(struct session *s);
 void session_owner_remove(struct session *s);
-/* The same for a session that was taken over from another node and cannot continue. */
+/* Deletes the owner row of a session that was taken over from another node and cannot continue. */
 void session_owner_remove_number(struct hub *h, uint64_t number);
 
 #endif

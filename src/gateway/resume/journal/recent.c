@@ -1,7 +1,7 @@
 /* recent.c - events that a loop retains for sessions that move to it.
  *
- * Each session needs the events that began after it was requested. Events have an ascending index;
- * the oldest are dropped as soon as no expected session needs them. */
+ * Each session needs the events that began after it was requested. Events have an ascending
+ * index; the oldest are dropped as soon as no expected session needs them. */
 #include "gateway/resume/journal/recent.h"
 
 #include "base/mem.h"

@@ -7,7 +7,7 @@
 #include "gateway/sessions/session.h"
 
 enum {
-    MOST_NODES = 4096, /* nodes that store copies */
+    MOST_NODES = 4096, /* limit of nodes that store copies */
     DROPPED_AT_ONCE = 1024,
     SLOW_MS = 60 * 1000, /* in this time a node sends each session several times */
 };
@@ -42,8 +42,6 @@ void replica_free(struct replica *k)
     mem_free(k);
 }
 
-/* --- nodes that store copies ---------------------------------------------------------- */
-
 void replica_write_hello(struct buf *out, uint32_t identity)
 {
     serial_put(out, REPLICA_HELLO);
@@ -59,7 +57,7 @@ static void receive_hello(struct replica *k, uint32_t identity, struct serial_re
         map_put(&k->replicas, identity, k);
 }
 
-/* Dead nodes are dropped; living nodes announce themselves regularly. */
+/* Removes dead nodes from the set; living nodes announce themselves regularly. */
 static void replicas_keep_living(struct replica *k, const uint32_t *identities, size_t count)
 {
     struct map living;
@@ -91,8 +89,6 @@ uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identiti
     pthread_mutex_unlock(&k->lock);
     return next ? next : first;
 }
-
-/* --- messages ------------------------------------------------------------------------- */
 
 static void receive_missed(struct serial_reader *in, struct replica_reply *ret)
 {
@@ -142,8 +138,6 @@ enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t
     pthread_mutex_unlock(&k->lock);
     return answer;
 }
-
-/* --- expiry --------------------------------------------------------------------------- */
 
 static bool is_expired(int64_t received_ms, int64_t now_ms)
 {

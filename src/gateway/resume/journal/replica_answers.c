@@ -1,10 +1,10 @@
-/* replica_answers.c - requests for copies of sessions, by a client here or by another node. */
+/* replica_answers.c - requests for copies of sessions, for a local client or another node. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "gateway/resume/journal/replica_internal.h"
 
-enum { UNFIT_MS = 10 * 1000 }; /* for this long a refusal of another replica is valid */
+enum { UNFIT_MS = 10 * 1000 }; /* how long a refusal of another replica is valid */
 
 static uint64_t hub_position(const struct replica *k, const struct replica_session *s)
 {
@@ -62,8 +62,8 @@ void replica_receive_question(struct replica *k, uint32_t identity, struct seria
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* A former and a current replica may both answer: the copy that has more events is used. The same
- * copy again is no reason to read the store again. */
+/* A former and a current replica may both reply: the copy that has more events is used. An equal
+ * copy is no reason to read the store again. */
 static bool knows_more(const struct replica *k, const struct replica_session *s,
                        const struct journal_slot *slot, uint64_t position)
 {
@@ -81,7 +81,7 @@ static void replica_session_borrow(struct replica *k, uint32_t identity, uint64_
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity != identity && !s->borrowed)
-        return; /* another node owns it by now and replicates it here */
+        return; /* another node owns the session by now and replicates it to this node */
     s = replica_session_find(k, number, identity);
     if ((s && !knows_more(k, s, slot, position)) ||
         !(s = replica_session_make(k, number, identity)))

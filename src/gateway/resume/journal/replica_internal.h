@@ -10,7 +10,7 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* State of the messages from a hub of a node. */
+/* State of the messages from one loop of a node. */
 struct replica_hub {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps in the messages */
@@ -23,25 +23,25 @@ struct replica_node {
 };
 
 struct replica_session {
-    struct link link; /* in by_age */
+    struct link link; /* in replica.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
-    int64_t received_ms; /* when the whole session was last received, … */
-    unsigned sent_by;    /* … from this hub; … */
-    uint64_t began;      /* … the seq at which its node began its journal, … */
-    uint64_t gaps;       /* … and the gaps of its hub then */
-    bool borrowed;       /* copied from another replica, together with … */
-    uint64_t position;   /* … the position of its hub */
+    int64_t received_ms; /* when the whole session was last received */
+    unsigned sent_by;    /* index of the loop that sent the whole session */
+    uint64_t began;      /* seq at which the owner node began the session's journal */
+    uint64_t gaps;       /* number of gaps of that loop at that time */
+    bool borrowed;       /* copied from another replica, with the position below */
+    uint64_t position;   /* position of the loop, if borrowed */
     struct journal_slot slot;
 };
 
 struct replica {
     pthread_mutex_t lock; /* protects the members below */
-    struct map nodes;     /* identity -> struct replica_node */
-    struct map sessions;  /* number -> struct replica_session */
-    struct link by_age;   /* the same, last received at the end */
-    struct map replicas;  /* identity -> itself: nodes that store copies */
-    bool full;            /* limit reached, which was logged */
+    struct map nodes;     /* node identity -> struct replica_node */
+    struct map sessions;  /* session number -> struct replica_session */
+    struct link by_age;   /* all sessions, last received at the end */
+    struct map replicas;  /* set of identities of nodes that store copies */
+    bool full;            /* the limit is reached, which was logged */
 };
 
 /* All functions below need the lock. */
@@ -49,11 +49,11 @@ struct replica {
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
 void replica_session_drop(struct replica *k, uint64_t number);
-/* The session was received now. */
+/* Records that the whole session was received now. */
 void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms);
-/* NULL: the replica is full. */
+/* Returns NULL if the replica is full. */
 struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity);
-/* NULL: no copy, or the copy is from another node. */
+/* Returns NULL if there is no copy, or the copy is from another node. */
 struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
                                              uint32_t identity);
 void replica_receive_records(struct replica *k, uint32_t identity, struct serial_reader *in,

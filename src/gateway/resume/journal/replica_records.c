@@ -7,11 +7,9 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    MOST_SESSIONS = 4 * JOURNAL_SLOTS, /* sessions; about 4 KiB each */
+    MOST_SESSIONS = 4 * JOURNAL_SLOTS, /* about 4 KiB each */
     HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
-
-/* --- sessions ------------------------------------------------------------------------- */
 
 void replica_session_drop(struct replica *k, uint64_t number)
 {
@@ -59,8 +57,6 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
     return s && s->identity == identity ? s : NULL;
 }
 
-/* --- records -------------------------------------------------------------------------- */
-
 static struct replica_node *server_of(struct replica *k, uint32_t identity)
 {
     struct replica_node *s = map_get(&k->nodes, identity);
@@ -73,7 +69,7 @@ static struct replica_node *server_of(struct replica *k, uint32_t identity)
     return s;
 }
 
-/* Terminates the strings, because they come from another process. */
+/* Copies the head of a slot. The strings are terminated, because they come from another process. */
 static void slot_take_head(struct journal_slot *slot, struct str head, struct str presence)
 {
     memcpy((void *)slot, head.p, HEAD_BYTES);
@@ -83,8 +79,8 @@ static void slot_take_head(struct journal_slot *slot, struct str head, struct st
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* When a session moves between two loops of its node, both send records: an older one of the former
- * loop is ignored. A journal that was restarted may have a lower seq. */
+/* When a session moves between two loops of its node, both send records: an older record of the
+ * former loop is ignored. A journal that was restarted may have a lower seq. */
 static bool is_overtaken(const struct replica_session *s, unsigned hub,
                          const struct journal_slot *told)
 {
@@ -92,7 +88,8 @@ static bool is_overtaken(const struct replica_session *s, unsigned hub,
            told->seq < s->slot.seq;
 }
 
-/* Earlier event numbers stay valid if they end at the same seq. */
+/* Stores a whole session. Event numbers that were received before stay valid if they end at the
+ * same seq. */
 static void receive_all(struct replica *k, const struct replica_node *from, unsigned hub,
                         struct serial_reader *in)
 {
@@ -155,7 +152,7 @@ static void receive_end(struct replica *k, const struct replica_node *from,
         replica_session_drop(k, number);
 }
 
-/* False: malformed. */
+/* Returns false if the message is malformed. */
 static bool receive_records(struct replica *k, struct replica_node *from, unsigned hub,
                             struct serial_reader *in)
 {
@@ -170,7 +167,7 @@ static bool receive_records(struct replica *k, struct replica_node *from, unsign
         case RECORD_END:
             receive_end(k, from, in);
             break;
-        default: /* from a newer version */
+        default: /* sent by a newer version */
             in->bad = true;
             break;
         }

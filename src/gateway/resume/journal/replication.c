@@ -14,17 +14,15 @@
 enum {
     MESSAGE_BYTES = 1 << 20,
     HERE_BYTES = 64,
-    PIECE_BYTES = 256 * 1024, /* at this size a message is sent at once */
+    PIECE_BYTES = 256 * 1024, /* at this size a message is sent immediately */
     ROUND_TICKS = 10,         /* seconds */
     REST_TICKS = 3,           /* pause between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_LEAST = 256,        /* minimum of sessions per step, … */
-    STEP_BYTES = 512 * 1024, /* … but no more bytes than this */
-    MOST_UNSENT = 1 << 20,   /* bytes; beyond it a round waits */
+    STEP_LEAST = 256,        /* minimum of sessions per step */
+    STEP_BYTES = 512 * 1024, /* maximum of bytes per step */
+    MOST_UNSENT = 1 << 20,   /* bytes; above this limit a round waits */
 };
-
-/* --- messages ------------------------------------------------------------------------- */
 
 void replication_write_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                             uint64_t position)
@@ -71,9 +69,7 @@ void replication_write_end(struct buf *out, uint64_t number)
     serial_put(out, number);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* position 0: unsent sessions may be behind the position of the hub. */
+/* position 0: unsent sessions may be behind the position of the loop. */
 static void replication_send(struct replication *c, uint64_t position)
 {
     const struct gateway *g = c->hub->gateway;
@@ -84,7 +80,8 @@ static void replication_send(struct replication *c, uint64_t position)
                            ++c->messages, position);
     buf_add_str(&message, buf_str(&c->out));
     buf_reset(&c->out);
-    if (!buf_full(&message)) /* else the replica notices the gap, as if NATS had refused it */
+    /* Else the replica notices the gap, as if NATS had refused the message. */
+    if (!buf_full(&message))
         cluster_tell_one(g->cluster, c->node, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
 }
@@ -127,8 +124,6 @@ void replication_flush(struct hub *h)
     replication_send(c, h->position);
 }
 
-/* --- sessions ------------------------------------------------------------------------- */
-
 void replication_mark_all(struct session *s)
 {
     if (s->sync)
@@ -145,7 +140,7 @@ void replication_send_now(struct session *s)
         return;
     session_sync(s)->whole = true;
     session_replicate(c, s);
-    replication_send(c, 0); /* its next loop may send its next record */
+    replication_send(c, 0); /* the session's next loop may send its next record */
 }
 
 void replication_end_session(struct session *s)
@@ -161,16 +156,14 @@ void replication_end_session(struct session *s)
         replication_send(c, 0);
 }
 
-/* --- rounds --------------------------------------------------------------------------- */
-
-/* Approximate size of a session in a message. */
+/* Returns the approximate size of a session in a message. */
 static size_t record_size(const struct session *s)
 {
     return offsetof(struct journal_slot, presence) +
            (s->resume.slot ? s->resume.slot->presence_n : 0);
 }
 
-/* Marked sessions move to the end of the list. False: all are marked. */
+/* Marks the next session and moves it to the end of the list. Returns false if all are marked. */
 static bool round_mark_next(struct replication *c, size_t *bytes)
 {
     struct link *list = &c->hub->sessions;
@@ -221,7 +214,7 @@ static void step_due(struct deadline *d)
     round_continue(container_of(d, struct replication, step));
 }
 
-/* If a round is running, it continues with the sessions that it has not marked. */
+/* Begins a round. A running round continues with the sessions that it has not marked. */
 static void round_begin(struct replication *c)
 {
     c->round++;
@@ -258,8 +251,6 @@ void replication_free(struct replication *c)
     mem_free(c);
 }
 
-/* --- the choice of the replica -------------------------------------------------------- */
-
 struct replication_tick {
     struct post post;
     struct hub *hub;
@@ -289,7 +280,7 @@ static void replica_changed(struct replication *c, uint32_t node)
     round_begin(c);
 }
 
-/* The hub's position is sent with the records; without records, once a second. */
+/* Sends the loop's position with the records; without records, once a second. */
 static void tick_arrived(struct post *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
@@ -306,7 +297,7 @@ static void tick_arrived(struct post *post)
     mem_free(t);
 }
 
-/* With g->publishing held. */
+/* Needs the lock g->publishing. */
 static void tick_hub(struct gateway *g, unsigned hub, uint32_t node, bool restart)
 {
     struct replication_tick *t = mem_new(sizeof *t);
@@ -317,7 +308,7 @@ static void tick_hub(struct gateway *g, unsigned hub, uint32_t node, bool restar
     loop_post(t->hub->loop, &t->post);
 }
 
-/* Hubs from `from` to before `to`. */
+/* Posts ticks to the loops with index from `from` to before `to`. */
 static void tick_hubs(struct gateway *g, unsigned from, unsigned to, uint32_t node, bool restart)
 {
     pthread_mutex_lock(&g->publishing);
