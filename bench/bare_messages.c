@@ -144,7 +144,7 @@ static void *bare_write(void *arg)
     struct writer *w = arg;
     int64_t at = 0;
 
-    while (clock_mono() < bare.until)
+    while (clock_monotonic_ns() < bare.until)
         write_group(w, &at);
     return NULL;
 }

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
     struct bare_time since = bare_begin();
     int64_t made = 0, until = since.began + (int64_t)(strtod(argv[3], NULL) * 1e9);
-    while (clock_mono() < until) {
+    while (clock_monotonic_ns() < until) {
         run_sql("begin immediate");
         for (int i = 0; i < atoi(argv[2]); i++) {
             int place = (int)(made++ % place_count);

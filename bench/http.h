@@ -16,7 +16,7 @@ struct http {
     int fd;
     struct buf out; /* the request */
     struct buf in;  /* the response received so far */
-    int64_t began;  /* clock_mono when the request left */
+    int64_t began;  /* clock_monotonic_ns when the request left */
 };
 
 struct answer {

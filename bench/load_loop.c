@@ -74,7 +74,7 @@ static void client_readable(struct run *r, struct client *c)
 
     if (!http_receive(&c->http, &a))
         return;
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
     sample_add(r, now - c->http.began);
     r->ended = now;
     if (a.status < 200 || a.status > 299)
@@ -96,7 +96,7 @@ static void client_readable(struct run *r, struct client *c)
  * stalled server would get no requests and look fast. */
 static void send_due(struct run *r)
 {
-    int64_t now = clock_mono(), step = 1000000000 / (int64_t)r->options->rate;
+    int64_t now = clock_monotonic_ns(), step = 1000000000 / (int64_t)r->options->rate;
 
     while (r->idle_count && r->next <= now && more_wanted(r, now)) {
         /* Use the client that was idle the longest, because a server closes idle connections. */
@@ -124,7 +124,7 @@ static void begin_rate(struct run *r)
 /* Returns how long to wait for responses: until the next request is due, or for the last ones. */
 static struct timespec run_patience(const struct run *r)
 {
-    int64_t now = clock_mono(), wait = GRACE_MS * INT64_C(1000000);
+    int64_t now = clock_monotonic_ns(), wait = GRACE_MS * INT64_C(1000000);
 
     if (r->idle_count && more_wanted(r, now))
         wait = r->next > now ? r->next - now : 0;
@@ -146,17 +146,18 @@ static void run_loop(struct run *r)
         if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->http.fd, &ev) != 0)
             die("epoll: %s", strerror(errno));
     }
-    r->began = r->ended = clock_mono();
+    r->began = r->ended = clock_monotonic_ns();
     r->deadline = r->began + (int64_t)(r->options->seconds * 1e9);
     if (r->options->rate)
         begin_rate(r);
     for (size_t i = 0; !r->idle && i < r->count && more_wanted(r, r->began); i++, r->busy++)
         client_next(r, &r->clients[i]);
-    while (r->busy || (r->idle && more_wanted(r, clock_mono()))) {
+    while (r->busy || (r->idle && more_wanted(r, clock_monotonic_ns()))) {
         struct timespec patience = run_patience(r);
         int count = epoll_pwait2(epoll, events, EVENTS_A_TURN, &patience, NULL);
 
-        if ((count == 0 && patience.tv_sec) || clock_mono() > r->deadline + GRACE_MS * 1000000LL)
+        if ((count == 0 && patience.tv_sec) ||
+            clock_monotonic_ns() > r->deadline + GRACE_MS * 1000000LL)
             die("%zu answers are missing", r->busy);
         for (int i = 0; i < count; i++)
             client_readable(r, events[i].data.ptr);
@@ -342,11 +343,11 @@ static void register_answered(struct run *r, struct client *c, const struct answ
 
     (void)r, (void)c;
     if ((a->status != 200 && a->status != 201) || !at)
-        die("register returned status %d: %.*s", a->status, STR_FMT(a->body));
-    struct str rest = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
+        die("register returned status %d: %.*s", a->status, STR_ARGS(a->body));
+    struct str rest = str_skip(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
     str_cut(&rest, '"');
     struct str token = str_cut(&rest, '"');
-    printf("%.*s\n", STR_FMT(token));
+    printf("%.*s\n", STR_ARGS(token));
 }
 
 void load_register(const struct options *o)

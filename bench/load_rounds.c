@@ -15,7 +15,13 @@
 #include "base/mem.h"
 #include "http.h"
 
-enum { MAX_IN = 1 << 22, READ_SIZE = 65536, GRACE_S = 5, MAX_SAMPLES = 1 << 22, EVENTS = 256 };
+enum {
+    MAX_IN = 1 << 22,
+    READ_BUFFER_BYTES = 65536,
+    GRACE_S = 5,
+    MAX_SAMPLES = 1 << 22,
+    EVENTS = 256
+};
 
 struct source {
     void (*readable)(struct source *s);
@@ -110,7 +116,7 @@ static void on_slot_readable(struct source *s)
     if (!http_receive(&l->http, &a))
         return;
     if (a.status != 204)
-        die("POST /interactions answered %d: %.*s", a.status, STR_FMT(a.body));
+        die("POST /interactions answered %d: %.*s", a.status, STR_ARGS(a.body));
     l->asking = false;
 }
 
@@ -122,7 +128,7 @@ static struct str between(struct str text, const char *before, char after)
 
     if (!at)
         return (struct str){ 0 };
-    struct str rest = str_from(text, (size_t)(at - text.p) + strlen(before));
+    struct str rest = str_skip(text, (size_t)(at - text.p) + strlen(before));
     return str_cut(&rest, after);
 }
 
@@ -134,7 +140,7 @@ static void poster_readable(struct source *s)
     if (!http_receive(&p->http, &a))
         return;
     if (a.status != 204)
-        die("the callback got status %d: %.*s", a.status, STR_FMT(a.body));
+        die("the callback got status %d: %.*s", a.status, STR_ARGS(a.body));
     p->busy = false;
 }
 
@@ -155,10 +161,10 @@ static void on_bot_event(struct str text)
     if (!memmem(text.p, text.n, "\"t\":\"INTERACTION_CREATE\"", 24))
         return;
     if (!id.p || !token.p)
-        die("the bot cannot parse the event: %.*s", STR_FMT(text));
+        die("the bot cannot parse the event: %.*s", STR_ARGS(text));
     struct poster *p = free_poster();
-    snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_FMT(id),
-             STR_FMT(token));
+    snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_ARGS(id),
+             STR_ARGS(token));
     http_request(&p->http, "POST", path, NULL,
                  "{\"type\":4,\"data\":{\"content\":\"It is sunny in Oslo, 21 degrees.\"}}");
     http_send(&p->http);
@@ -176,8 +182,8 @@ static void on_user_event(struct str text)
         return;
     if (!str_to_u64(lane, &i) || i >= w.lane_count || !str_to_u64(nonce, &number) ||
         number != w.lanes[i].number || !w.lanes[i].waiting)
-        die("an unexpected message arrived: %.*s", STR_FMT(text));
-    int64_t took = clock_mono() - w.lanes[i].began;
+        die("an unexpected message arrived: %.*s", STR_ARGS(text));
+    int64_t took = clock_monotonic_ns() - w.lanes[i].began;
     if (w.done >= MAX_SAMPLES)
         die("more than %d rounds in one run", MAX_SAMPLES);
     w.samples[w.done++] = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
@@ -210,8 +216,8 @@ static struct str frame_at(struct str in, size_t *ret_used)
 
 static void receive(struct socket *s)
 {
-    char *at = buf_room(&s->in, READ_SIZE);
-    ssize_t got = at ? recv(s->fd, at, READ_SIZE, 0) : 0;
+    char *at = buf_reserve(&s->in, READ_BUFFER_BYTES);
+    ssize_t got = at ? recv(s->fd, at, READ_BUFFER_BYTES, 0) : 0;
 
     if (got <= 0)
         die("a session was closed: %s", got ? strerror(errno) : "by the server");
@@ -225,9 +231,9 @@ static void socket_readable(struct source *source)
     size_t used;
 
     receive(s);
-    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_from(rest, used))
+    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_skip(rest, used))
         s->told(payload);
-    buf_drop(&s->in, s->in.n - rest.n);
+    buf_drop_front(&s->in, s->in.n - rest.n);
 }
 
 /* Waits for a message that contains this text. */
@@ -240,7 +246,7 @@ static void await_message(struct socket *s, const char *text)
         while (!(payload = frame_at(buf_str(&s->in), &used)).p)
             receive(s);
         bool found = memmem(payload.p, payload.n, text, strlen(text)) != NULL;
-        buf_drop(&s->in, used);
+        buf_drop_front(&s->in, used);
         if (found)
             return;
     }
@@ -277,7 +283,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
         receive(s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
         die("the handshake got %.12s", s->in.p);
-    buf_drop(&s->in, (size_t)(end + 4 - s->in.p));
+    buf_drop_front(&s->in, (size_t)(end + 4 - s->in.p));
     await_message(s, "\"op\":10");
     identify(s, token);
     await_message(s, "\"t\":\"READY\"");
@@ -301,13 +307,13 @@ static void run(void)
 {
     static struct epoll_event events[EVENTS];
 
-    w.began = w.next = clock_mono();
+    w.began = w.next = clock_monotonic_ns();
     w.deadline = w.began + (int64_t)(w.options->seconds * 1e9);
     begin_due(w.began);
-    while (more_wanted(clock_mono()) || !all_done()) {
+    while (more_wanted(clock_monotonic_ns()) || !all_done()) {
         int count = epoll_wait(w.epoll, events, EVENTS, w.options->rate ? 1 : 100);
 
-        if (clock_mono() > w.deadline + GRACE_S * 1000000000LL)
+        if (clock_monotonic_ns() > w.deadline + GRACE_S * 1000000000LL)
             die("%llu of %llu rounds are missing", (unsigned long long)(w.begun - w.done),
                 (unsigned long long)w.begun);
         for (int i = 0; i < count; i++) {
@@ -315,7 +321,7 @@ static void run(void)
 
             s->readable(s);
         }
-        begin_due(clock_mono());
+        begin_due(clock_monotonic_ns());
     }
 }
 
@@ -328,7 +334,7 @@ static int by_value(const void *a, const void *b)
 
 static void report(void)
 {
-    double seconds = (double)(clock_mono() - w.began) / 1e9;
+    double seconds = (double)(clock_monotonic_ns() - w.began) / 1e9;
 
     if (!w.done)
         die("no rounds");

@@ -28,7 +28,7 @@
 #include "base/mem.h"
 #include "http.h"
 
-enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS = 41250 };
+enum { WAVE = 32, MAX_IN = 1 << 22, READ_BUFFER_BYTES = 16384, WAIT_S = 30, HEARTBEAT_MS = 41250 };
 
 struct session {
     int fd;
@@ -52,10 +52,10 @@ struct sessions {
 
 static void receive(struct sessions *w, struct session *s)
 {
-    char *at = buf_room(&s->in, READ_SIZE);
+    char *at = buf_reserve(&s->in, READ_BUFFER_BYTES);
     ssize_t got = !at      ? 0
-                  : s->ssl ? SSL_read(s->ssl, at, READ_SIZE)
-                           : recv(s->fd, at, READ_SIZE, 0);
+                  : s->ssl ? SSL_read(s->ssl, at, READ_BUFFER_BYTES)
+                           : recv(s->fd, at, READ_BUFFER_BYTES, 0);
 
     if (got <= 0)
         die("a session was closed: %s", got ? strerror(errno) : "by the server");
@@ -363,12 +363,12 @@ static uint64_t beat_all(struct sessions *w)
 
 static uint64_t beat_paced(struct sessions *w, double seconds)
 {
-    int64_t began = clock_mono(), end = began + (int64_t)(seconds * 1e9);
+    int64_t began = clock_monotonic_ns(), end = began + (int64_t)(seconds * 1e9);
     int64_t step = HEARTBEAT_MS * 1000000LL / (int64_t)w->count;
     uint64_t beats = 0;
 
     for (int64_t at = began; at < end; at += step, beats++) {
-        int64_t wait = at - clock_mono();
+        int64_t wait = at - clock_monotonic_ns();
         struct timespec pause = { wait / 1000000000, wait % 1000000000 };
 
         if (wait > 0)
@@ -385,7 +385,7 @@ static uint64_t post(struct sessions *w, uint64_t times)
         http_send(&w->poster);
         struct answer a = http_wait(&w->poster);
         if (a.status >= 300)
-            die("the POST got status %d: %.*s", a.status, STR_FMT(a.body));
+            die("the POST got status %d: %.*s", a.status, STR_ARGS(a.body));
         /* The last session first: a reader that waits at every socket would make the server wake
          * it ten thousand times, unlike remote clients. */
         for (size_t i = w->count; i--;)

@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "commands/internal.h"
 
-enum { LARGEST = 1 << 20 };
+enum { MAX_PAYLOAD_FORM_BYTES = 1 << 20 };
 
-static char text[LARGEST];
+static char text[MAX_PAYLOAD_FORM_BYTES];
 
 static bool decode(size_t n)
 {

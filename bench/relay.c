@@ -44,9 +44,9 @@ struct person {
     bool speaks;
     uint32_t ssrc;
     uint16_t sequence;
-    unsigned char key[SEAL_KEY];
-    struct seal *sends;  /* encryption of the client */
-    struct seal *serves; /* bare: encryption of the server */
+    unsigned char key[ENCRYPTION_KEY_SIZE];
+    struct media_cipher *sends;  /* encryption of the client */
+    struct media_cipher *serves; /* bare: encryption of the server */
     union media_address address;
 };
 
@@ -114,14 +114,14 @@ static uint64_t socket_drops(int fd)
 /* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
 static void send_speaker_packet(struct bench *b, struct person *p)
 {
-    struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
+    struct decrypted_rtp_packet plain = { .header = { 0x80, RTP_OPUS_PAYLOAD_TYPE }, .n = FRAME };
     uint32_t words[] = { htonl((uint32_t)(clock_of(CLOCK_REALTIME) / 1000)), htonl(p->ssrc) };
-    unsigned char out[SEAL_MAX];
+    unsigned char out[ENCRYPTED_PACKET_MAX];
 
     plain.header[2] = (unsigned char)(p->sequence >> 8);
     plain.header[3] = (unsigned char)p->sequence++;
     memcpy(plain.header + 4, words, sizeof words);
-    size_t n = seal_write(p->sends, &plain, out);
+    size_t n = media_cipher_encrypt(p->sends, &plain, out);
     if (sendto(b->fds[0], out, n, 0, &b->server.any, sizeof b->server.in) == (ssize_t)n)
         b->sent++;
 }
@@ -207,9 +207,9 @@ static void *bench_listen(void *arg)
 struct bare_batch {
     struct mmsghdr in[BATCH / 2], out[BATCH];
     struct iovec in_bytes[BATCH / 2], out_bytes[BATCH];
-    unsigned char in_data[BATCH / 2][PACKET_MAX + 1], out_data[BATCH][SEAL_MAX];
+    unsigned char in_data[BATCH / 2][PACKET_MAX + 1], out_data[BATCH][ENCRYPTED_PACKET_MAX];
     unsigned waiting;
-    struct rtp_plain plain;
+    struct decrypted_rtp_packet plain;
 };
 
 static void bare_flush(struct bench *b, struct bare_batch *m)
@@ -227,10 +227,10 @@ static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datag
 {
     struct rtp_packet p;
 
-    if (!rtp_read(datagram, &p) || !p.ssrc || p.ssrc / SSRC_BLOCK > b->count)
+    if (!rtp_parse(datagram, &p) || !p.ssrc || p.ssrc / SSRCS_PER_PARTICIPANT > b->count)
         return;
-    struct person *from = &b->people[p.ssrc / SSRC_BLOCK - 1];
-    if (!seal_open(from->serves, &p, &m->plain))
+    struct person *from = &b->people[p.ssrc / SSRCS_PER_PARTICIPANT - 1];
+    if (!media_cipher_decrypt(from->serves, &p, &m->plain))
         return;
     size_t each = b->speakers + b->listeners;
     for (size_t i = from->room * each; i < (from->room + 1) * each; i++) {
@@ -240,7 +240,8 @@ static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datag
         if (to == from)
             continue;
         m->out_bytes[at] =
-            (struct iovec){ m->out_data[at], seal_write(to->serves, &m->plain, m->out_data[at]) };
+            (struct iovec){ m->out_data[at],
+                            media_cipher_encrypt(to->serves, &m->plain, m->out_data[at]) };
         m->out[at].msg_hdr = (struct msghdr){ .msg_name = &to->address,
                                               .msg_namelen = sizeof to->address.in,
                                               .msg_iov = &m->out_bytes[at],
@@ -274,15 +275,16 @@ static void *bare_run(void *arg)
 
 static void bare_start(struct bench *b, pthread_t *ret)
 {
-    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+    const struct encryption_mode *mode =
+        encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
 
     b->bare = bench_socket(&b->server);
     for (size_t i = 0; i < b->count; i++) {
         struct person *p = &b->people[i];
 
-        p->ssrc = (uint32_t)(i + 1) * SSRC_BLOCK;
+        p->ssrc = (uint32_t)(i + 1) * SSRCS_PER_PARTICIPANT;
         randombytes_buf(p->key, sizeof p->key);
-        p->serves = seal_new(mode, p->key, 0);
+        p->serves = media_cipher_new(mode, p->key, 0);
     }
     if (pthread_create(ret, NULL, bare_run, b) != 0)
         bench_die("thread");
@@ -298,12 +300,12 @@ struct bench_relay {
     int64_t cpu;
 };
 
-static void relay_live(void *arg, const struct relay_place *p, bool live)
+static void relay_live(void *arg, const struct voice_state_key *p, bool live)
 {
     (void)arg, (void)p, (void)live;
 }
 
-static void relay_active(void *arg, const struct relay_place *p)
+static void relay_active(void *arg, const struct voice_state_key *p)
 {
     (void)arg, (void)p;
 }
@@ -312,26 +314,26 @@ static void relay_active(void *arg, const struct relay_place *p)
 static void person_arrive(const struct bench_relay *br, size_t i)
 {
     const struct person *p = &br->bench->people[i];
-    struct relay_claim *c = mem_new(sizeof *c);
-    struct relay_note *n = note_new(br->relay, NOTE_SELECT, 0);
+    struct pending_identify *c = mem_new(sizeof *c);
+    struct relay_message *n = relay_message_new(br->relay, RELAY_MESSAGE_SELECT_PROTOCOL, 0);
 
-    *c = (struct relay_claim){ .user_id = i + 1,
-                               .relay = br->relay,
-                               .loop = br->sockets,
-                               .number = i + 1,
-                               .version = VOICE_NUMBERED };
+    *c = (struct pending_identify){ .user_id = i + 1,
+                                    .relay = br->relay,
+                                    .loop = br->sockets,
+                                    .number = i + 1,
+                                    .version = VOICE_SEQUENCE_VERSION };
     memcpy(c->token, &c->user_id, sizeof c->user_id);
-    claim_keep(c);
-    relay_heard(br->relay, &(struct voice_fact){ .guild_id = p->room + 1,
-                                                 .user_id = i + 1,
-                                                 .channel_id = p->room + 1,
-                                                 .room_id = p->room + 1,
-                                                 .speaks = true,
-                                                 .hears = true,
-                                                 .claim = i + 1 });
+    pending_identify_add(c);
+    relay_deliver_state_change(br->relay, &(struct relay_voice_state){ .guild_id = p->room + 1,
+                                                                       .user_id = i + 1,
+                                                                       .channel_id = p->room + 1,
+                                                                       .room_id = p->room + 1,
+                                                                       .may_send_audio = true,
+                                                                       .may_receive_audio = true,
+                                                                       .claim = i + 1 });
     n->peer = i + 1;
-    n->select.mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
-    note_send(n);
+    n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
+    relay_message_send(n);
 }
 
 static void relay_arrive(struct loop *loop, void *arg)
@@ -347,19 +349,19 @@ static void relay_arrive(struct loop *loop, void *arg)
 static void relay_bind(struct loop *loop, void *arg)
 {
     struct bench_relay *br = arg;
-    const struct relay_seat *s;
+    const struct relay_participant *s;
 
     (void)loop;
     br->sealed = 0;
-    for (size_t at = 0; (s = seats_next(br->relay->seats, &at));) {
-        struct person *p = &br->bench->people[s->place.user_id - 1];
+    for (size_t at = 0; (s = participants_next(br->relay->participants, &at));) {
+        struct person *p = &br->bench->people[s->voice_state.user_id - 1];
 
-        if (!s->media.seal)
+        if (!s->media.cipher)
             continue;
         br->sealed++;
         p->ssrc = s->media.ssrc;
         memcpy(p->key, s->media.key, sizeof p->key);
-        seat_bind((struct relay_seat *)(uintptr_t)s, &p->address);
+        participant_set_address((struct relay_participant *)(uintptr_t)s, &p->address);
     }
 }
 
@@ -376,12 +378,12 @@ static void ours_start(struct bench *b, struct bench_relay *br)
                                      .address = "127.0.0.1",
                                      .source = { NULL, NULL, relay_live, relay_active } };
 
-    *br = (struct bench_relay){ .bench = b, .sockets = loops_at(loops, 0) };
+    *br = (struct bench_relay){ .bench = b, .sockets = loops_get(loops, 0) };
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
-    loop_call(relay_loop(br->relay), relay_arrive, br);
+    loop_call_and_wait(relay_thread_loop(br->relay), relay_arrive, br);
     while (br->sealed < b->count)
-        loop_call(relay_loop(br->relay), relay_bind, br);
+        loop_call_and_wait(relay_thread_loop(br->relay), relay_bind, br);
     b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
@@ -419,11 +421,12 @@ static void bench_people(struct bench *b)
 
 static void bench_give_keys(struct bench *b)
 {
-    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+    const struct encryption_mode *mode =
+        encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
 
     for (size_t i = 0; i < b->count; i++)
         if (b->people[i].speaks)
-            b->people[i].sends = seal_new(mode, b->people[i].key, 0);
+            b->people[i].sends = media_cipher_new(mode, b->people[i].key, 0);
 }
 
 static unsigned bench_percentile(const struct bench *b, double share)
@@ -504,14 +507,14 @@ int main(int argc, char **argv)
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
     if (ours)
-        loop_call(relay_loop(br.relay), relay_cpu, &br);
+        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
     struct bench_losses before_all = losses_until_now(&b, &br);
     int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
     bench_talk(&b, atoi(argv[5]));
     int64_t took = clock_of(CLOCK_MONOTONIC) - began;
     bench_settle(&b);
     if (ours)
-        loop_call(relay_loop(br.relay), relay_cpu, &br);
+        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
     struct bench_losses after_all = losses_until_now(&b, &br);
     printf("{");
     losses_print(&before_all, &after_all);

@@ -47,14 +47,15 @@ int main(int argc, char **argv)
     }
     unlink(path);
     int64_t kept = time_kept_waiting();
-    int64_t began = clock_mono(), deadline = began + (int64_t)(strtod(argv[2], NULL) * 1e9), now;
+    int64_t began = clock_monotonic_ns(), deadline = began + (int64_t)(strtod(argv[2], NULL) * 1e9),
+            now;
     do {
         if (write(fd, record, sizeof record) != sizeof record || fdatasync(fd) != 0) {
             fprintf(stderr, "syncs: %s\n", strerror(errno));
             return 1;
         }
         count++;
-        now = clock_mono();
+        now = clock_monotonic_ns();
     } while (now < deadline);
     double seconds = (double)(now - began) / 1e9;
     double waited = (double)(time_kept_waiting() - kept) / 1e9 / seconds;

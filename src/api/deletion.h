@@ -2,10 +2,10 @@
  *
  * Each domain lists deletion rules for its own tables in .deletions. A guild may have half a
  * million members, a channel a million messages. The folder that deletes such an object marks its
- * row, so that no query finds it any more, and calls deletion_walk, which applies the rules of all
- * domains to a few hundred rows. Most objects need one such step, in the transaction that marks the
- * row; for larger ones a job repeats it. The remaining rows are the state, so it continues after a
- * crash. scripts/check-tables finds tables without a rule. */
+ * row, so that no query finds it any more, and calls deletion_apply_all_rules, which applies the
+ * rules of all domains to a few hundred rows. Most objects need one such step, in the transaction
+ * that marks the row; for larger ones a job repeats it. The remaining rows are the state, so it
+ * continues after a crash. scripts/check-tables finds tables without a rule. */
 #ifndef API_DELETION_H
 #define API_DELETION_H
 
@@ -34,9 +34,9 @@ enum deletion_phase {
 
 /* The budget of one step. If rows_left is 0 after a step, rows may be left. */
 struct deletion_step {
-    int64_t room;    /* rows */
-    int64_t portion; /* rows per statement */
-    int64_t until;   /* CPU time limit (clock_thread); hardly used on PostgreSQL */
+    int64_t rows_left;          /* rows */
+    int64_t rows_per_statement; /* rows per statement */
+    int64_t until; /* CPU time limit (clock_thread_cpu_ns); hardly used on PostgreSQL */
 };
 
 struct deletion_rule {
@@ -45,7 +45,8 @@ struct deletion_rule {
     /* Both statements take the id of the object and a number of rows, and select the same rows:
      * mark marks their files as deleted, remove deletes the rows. Text NULL: no statement. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Subtracts the rows that it writes (deletion_count). */
+    /* Called instead of mark and remove. Subtracts the rows that it writes
+     * (deletion_step_count_rows). */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
     enum deletion_phase phase;
 };
@@ -80,24 +81,24 @@ struct deletion_rule {
          " || '/' || " column " from (" rows ") x where " column " is not null)" \
     }
 
-struct deletion_step deletion_begin(void);
-void deletion_count(struct deletion_step *step, int64_t rows);
+struct deletion_step deletion_step_begin(void);
+void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
-int64_t deletion_portion(const struct deletion_step *step);
+int64_t deletion_step_batch_size(const struct deletion_step *step);
 
 /* Applies the rules of all domains to this object. If rows_left is not 0 afterwards, all rows are
  * deleted. */
-enum err deletion_walk(struct call *call, enum deletion_object with, snowflake id,
-                       struct deletion_step *step);
-/* Runs one step: deletion_begin, deletion_walk, deletion_continue. */
-enum err deletion_run(struct call *call, const struct job_kind *kind, enum deletion_object with,
-                      snowflake id);
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+                                  struct deletion_step *step);
+/* Runs one step: deletion_step_begin, deletion_apply_all_rules, deletion_schedule_rest. */
+enum err deletion_run_step(struct call *call, const struct job_kind *kind,
+                           enum deletion_object with, snowflake id);
 /* Runs the statements of one rule once. */
-enum err deletion_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
-                        int64_t portion, int64_t *ret_gone);
+enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
+                             int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the step if rows_left is 0. */
-enum err deletion_continue(struct call *call, const struct job_kind *kind, snowflake id,
-                           const struct deletion_step *step, struct str data);
+enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
+                                const struct deletion_step *step, struct str data);
 
 /* The step of WITH_APPLICATION; its rules cast the step to this struct. */
 struct application_deletion {

@@ -18,10 +18,10 @@ struct router;
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
-struct match {
+struct route_match {
     const struct route *route; /* NULL: see error */
     unsigned group;            /* index of the route's domain */
-    const struct limit *limit;
+    const struct rate_limit *limit;
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
     size_t count;
@@ -32,51 +32,52 @@ struct match {
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct match *ret);
+                  struct str target, struct route_match *ret);
 /* Finds the route before the body is read. */
-const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
-const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
+const struct route *router_find_route(const struct router *r, enum http_method method,
+                                      struct str target);
+const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name);
 
-struct jobs;
+struct job_scheduler;
 
 /* A response that is the same for all callers, plain and gzipped, with its ETag. */
-struct document {
+struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* Create a document: document_new, write `plain`, then document_finish, which compresses it and is
- * slow. */
-struct document *document_new(void);
-void document_finish(struct document *d);
-void document_free(struct document *d);
+/* Create a document: static_document_new, write `plain`, then static_document_finish, which
+ * compresses it and is slow. */
+struct static_document *static_document_new(void);
+void static_document_finish(struct static_document *d);
+void static_document_free(struct static_document *d);
 /* Responds with the document, or with 304 if the caller has it. The document must outlive the
  * call. */
-enum err call_reply_document(struct call *call, const struct document *d);
+enum err call_reply_document(struct call *call, const struct static_document *d);
 
 struct api {
     struct api_options options;
     uint64_t number;
     const struct domain *const *domains;
     struct router *router;
-    struct limits *limits;
-    _Atomic uint64_t counts_heard; /* number of calls that other nodes have reported */
-    struct durations *durations;   /* set by api_start */
-    struct faults *faults;
-    struct jobs *jobs;
-    struct hashing *hashing; /* set while the loops run */
+    struct rate_limit_counters *limits;
+    _Atomic uint64_t counts_received; /* number of calls that other nodes have reported */
+    struct call_durations *durations; /* set by api_start */
+    struct injected_faults *faults;
+    struct job_scheduler *jobs;
+    struct password_hasher *hashing; /* set while the loops run */
     struct file_removal *file_removal;
-    struct token_uses *token_uses;
+    struct token_use_writer *token_uses;
     struct fetcher **fetchers; /* one per loop, created on first use */
     struct loops *loops;
-    struct server *_Atomic server; /* NULL during startup */
-    enum err (*permit)(struct call *call, uint64_t needs);
-    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
-    struct buf cors;                  /* headers of every response; empty: CORS is off */
-    struct document *_Atomic openapi; /* NULL: nobody has requested it yet */
-    _Atomic int64_t proxy_noted_at;   /* clock_mono of the last warning; 0: none */
+    struct http_server *_Atomic server; /* NULL during startup */
+    enum err (*check_permissions)(struct call *call, uint64_t needs);
+    enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
+    struct buf cors;                         /* headers of every response; empty: CORS is off */
+    struct static_document *_Atomic openapi; /* NULL: nobody has requested it yet */
+    _Atomic int64_t proxy_warned_at;         /* clock_monotonic_ns of the last warning; 0: none */
     _Atomic bool draining;
-    _Atomic uint64_t running;    /* calls without a response yet */
-    _Atomic uint64_t answers[6]; /* responses by status / 100 */
+    _Atomic uint64_t running;      /* calls without a response yet */
+    _Atomic uint64_t responses[6]; /* responses by status / 100 */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
@@ -84,15 +85,15 @@ struct api {
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
  * Called only for the first request of each connection, because a proxy marks every request, and
  * scanning the headers of each would take a fifth of the time of a short call. */
-void api_note_proxy(struct api *api, const struct exchange *x);
+void api_warn_untrusted_proxy(struct api *api, const struct exchange *x);
 
-/* --- struct call_run: a call with its internal state ---------------------------------- */
+/* --- struct call_context: a call with its internal state ---------------------------------- */
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
 /* The response, except for call->reply. At most one of borrowed, shared and file is set and
  * replaces call->reply as the body. */
-struct call_answer {
+struct call_response {
     int status;          /* 0: the success status of the route */
     struct str type;     /* content type; p == NULL: JSON */
     struct buf headers;  /* response header lines */
@@ -107,154 +108,157 @@ struct call_answer {
 /* Effects to apply after the commit. Each attempt resets them, except blobs, which COMPUTE has
  * written. */
 struct call_effects {
-    struct announcement *announced, **announced_end;
+    struct emitted_event *announced, **announced_end;
     enum err announce_error; /* the recipients of an event could not be read: the call fails */
-    struct forgotten *forgotten;
-    struct noted_voice *voices, **voices_end;
-    struct kept_blob *blobs;
-    bool dropped;    /* files were marked as deleted */
-    int64_t job_due; /* due time of the earliest scheduled job; 0: none */
+    struct revocation_record *revocations;
+    struct voice_change *voice_changes, **voice_changes_end;
+    struct written_blob *blobs;
+    bool files_marked_deleted; /* files were marked as deleted */
+    int64_t job_due;           /* due time of the earliest scheduled job; 0: none */
 };
 
 /* A struct that one stage passes to later ones; type: the tag of the struct. */
-struct call_slot {
-    struct call_slot *next;
+struct call_stage_data {
+    struct call_stage_data *next;
     const char *type;
     void *value;
 };
 
-/* A limit that call_count has counted, so that a retry of the handler does not count again. */
-struct call_counted {
-    const struct limit *limit;
+/* A limit that call_count_against_limit has counted, so that a retry of the handler does not count
+ * again. */
+struct call_limit_count {
+    const struct rate_limit *limit;
     uint64_t key;
 };
 
 /* A call from its first byte to its response: struct call and the internal state of api/. */
-struct call_run {
+struct call_context {
     struct call call;
-    struct call_slot *slots;
-    struct call_counted counted[CALL_MOST_COUNTED];
-    struct call_answer answer;
+    struct call_stage_data *slots;
+    struct call_limit_count counted[CALL_MOST_COUNTED];
+    struct call_response response;
     struct call_effects effects;
     enum call_stage stage;
-    bool outdated; /* call_look_again was called */
-    struct work work;
+    bool outdated; /* call_restart_at_read was called */
+    struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
-    /* call_init clears all members above this one. */
-    struct match match;
+    /* call_context_init clears all members above this one. */
+    struct route_match match;
     struct credential credential;
     struct caller caller;
-    struct verdict verdict;
-    bool admitting;      /* the body has not been received yet */
-    bool admitted;       /* head checks were done before the body arrived */
-    size_t lines_before; /* length of response.headers before this stage */
-    struct hash_task hash;
-    struct post hashed;
+    struct limit_result limit_result;
+    bool admitting;             /* the body has not been received yet */
+    bool admitted;              /* head checks were done before the body arrived */
+    size_t header_bytes_before; /* length of response.headers before this stage */
+    struct password_hash_task hash;
+    struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;         /* result of hash or compute */
-    int looks;                 /* number of calls of call_look_again so far */
-    struct cluster_wait heard; /* waits until all nodes have applied a revocation */
-    int64_t started;           /* clock_mono, when the whole request was received */
-    int64_t began;             /* clock_mono if traffic is recorded; else 0 */
-    enum err refused;          /* error of the response; OK: none */
+    enum err computed;                   /* result of hash or compute */
+    int read_restarts;                   /* number of calls of call_restart_at_read so far */
+    struct cluster_wait revocation_wait; /* waits until all nodes have applied a revocation */
+    int64_t started;  /* clock_monotonic_ns, when the whole request was received */
+    int64_t began;    /* clock_monotonic_ns if traffic is recorded; else 0 */
+    enum err refused; /* error of the response; OK: none */
 };
 
-static inline struct call_run *run_of(const struct call *call)
+static inline struct call_context *call_context_of(const struct call *call)
 {
-    return container_of(call, struct call_run, call);
+    return container_of(call, struct call_context, call);
 }
 
 /* --- blob_rows.c ----------------------------------------------------------------------- */
 
 /* A blob that COMPUTE has written. */
-struct kept_blob {
-    struct kept_blob *next;
+struct written_blob {
+    struct written_blob *next;
     snowflake id;
     const char *name;
     int64_t size;
-    char digest[BLOB_DIGEST];
-    uint64_t since_ms; /* monotonic clock */
-    bool dropped;      /* delete it although the call succeeds */
+    char digest[BLOB_DIGEST_SIZE];
+    uint64_t since_ms;  /* monotonic clock */
+    bool delete_anyway; /* delete it although the call succeeds */
 };
 
 /* Inserts rows for the blobs of a call, at the end of a successful handler. */
-enum err files_record(struct call *call);
-void files_forget_attempt(struct call *call);
+enum err insert_call_files(struct call *call);
+void reset_attempt_files(struct call *call);
 /* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
-void files_finish(struct call *call, enum err e);
+void call_delete_unused_blobs(struct call *call, enum err e);
 
 /* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
 /* Starts the deletion of blobs, beginning with those that a crashed process has left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* Stops the deletion of blobs; a running step continues until api_wait. */
+/* Stops the deletion of blobs; a running step continues until api_wait_for_calls. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
 /* Call when rows of `files` were marked as deleted; from any thread. */
-void file_removal_expect(struct file_removal *r);
+void file_removal_schedule(struct file_removal *r);
 
 /* --- stages.c -------------------------------------------------------------------------- */
 
 /* Initialises a call. */
-void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
+void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
+                       struct loop *loop);
 
-/* Passes a value like call_pass, without a copy: the value must outlive the call. */
-void call_lend(struct call *call, const char *type, void *value);
+/* Passes a value like call_pass_data, without a copy: the value must outlive the call. */
+void call_pass_borrowed_data(struct call *call, const char *type, void *value);
 
 /* Authenticates the caller and starts the next stage; the route must be set. */
-void run_identify(struct call_run *run);
+void call_authenticate(struct call_context *run);
 
 /* Starts an internal call at DECODE; input_is_long: decode on the pool. */
-void run_follow(struct call_run *run, bool input_is_long);
+void call_start_internal(struct call_context *run, bool input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
 /* Runs decode of the internal call. */
-enum err errand_decode(struct call *call);
+enum err internal_call_decode(struct call *call);
 /* Calls done of the internal call and frees the internal call. */
-void errand_end(struct call_run *run, enum err e);
+void internal_call_end(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may retry. */
-void attempt_forget(struct call_run *run);
+void attempt_reset(struct call_context *run);
 /* Runs the current stage in its transaction (work.run). */
-enum err attempt_run(struct work *w, struct tx *tx);
+enum err attempt_run_stage(struct work_item *w, struct tx *tx);
 /* Declares the queries of an APPEND call (work.prefetch). */
-void attempt_prefetch(struct work *w, struct tx *tx);
+void attempt_prefetch(struct work_item *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
-void call_committed(struct work *w);
+void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions below up to answer_options end the call, which must not be used afterwards. */
-void answer_success(struct call_run *run);
-void answer_error(struct call_run *run, enum err e);
+/* The functions below up to response_send_options end the call, which must not be used afterwards.
+ */
+void response_send_success(struct call_context *run);
+void response_send_error(struct call_context *run, enum err e);
 /* Responds with a status that has no error code. */
-void answer_status(struct call_run *run, int status);
+void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
-void answer_cut(struct call_run *run);
+void response_close_connection(struct call_context *run);
 /* To OPTIONS. */
-void answer_options(struct call_run *run);
+void response_send_options(struct call_context *run);
 /* Discards the response so far. */
-void reply_forget(struct call_run *run);
+void response_discard(struct call_context *run);
 /* Adds a header with this name that lists the methods of the path. */
-void answer_add_allow(struct call_run *run, const char *name);
+void response_add_allow_header(struct call_context *run, const char *name);
 
 /* --- traffic_records.c ----------------------------------------------------------------- */
 
-/* Records a call and its response for the traffic view; now is clock_mono. */
-void call_record(const struct call_run *run, int64_t now, int status, struct str type,
-                 struct str reply);
+/* Records a call and its response for the traffic view; now is clock_monotonic_ns. */
+void record_call_traffic(const struct call_context *run, int64_t now, int status, struct str type,
+                         struct str reply);
 /* Records a request that was refused before it became a call; arg is the api. */
-void refusal_record(void *arg, int status, const struct refused_request *r);
+void record_refused_request(void *arg, int status, const struct refused_request *r);
 
 /* --- apply_fault.c --------------------------------------------------------------------- */
 
 /* Applies an injected fault. Returns false if none matches; true if the call has ended or continues
  * later. */
-bool run_spoil(struct call_run *run);
+bool call_apply_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
@@ -263,42 +267,43 @@ void cors_init(struct api *api);
 /* Returns true if the request is a CORS preflight of a browser. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* Adds the response headers of a preflight. */
-void cors_allow(struct call *call);
+void cors_add_preflight_headers(struct call *call);
 
 /* --- documented_operations.c ------------------------------------------------------- */
 
 /* Returns true if Discord documents this operation. path: as requested. */
-bool known_operation(enum http_method method, struct str path);
+bool is_documented_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents and no route implements, for the reference. */
-void known_write(const struct domain *const *domains, struct buf *out);
+void write_missing_operations(const struct domain *const *domains, struct buf *out);
 
 /* --- token_last_used.c ------------------------------------------------------------- */
 
-struct token_uses *token_uses_new(struct api *api);
+struct token_use_writer *token_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
-void token_uses_start(struct token_uses *u, struct loop *loop);
-/* Stops the hourly write; a running write continues until api_wait. */
-void token_uses_stop(struct token_uses *u);
-void token_uses_free(struct token_uses *u);
+void token_use_writer_start(struct token_use_writer *u, struct loop *loop);
+/* Stops the hourly write; a running write continues until api_wait_for_calls. */
+void token_use_writer_stop(struct token_use_writer *u);
+void token_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
-struct jobs *jobs_new(struct api *api);
+struct job_scheduler *jobs_new(struct api *api);
 /* Starts the scheduler. */
-void jobs_start(struct jobs *jobs, struct loop *loop);
-/* Starts no further jobs; running jobs continue until api_wait. */
-void jobs_stop(struct jobs *jobs);
-void jobs_free(struct jobs *jobs);
+void jobs_start(struct job_scheduler *jobs, struct loop *loop);
+/* Starts no further jobs; running jobs continue until api_wait_for_calls. */
+void jobs_stop(struct job_scheduler *jobs);
+void jobs_free(struct job_scheduler *jobs);
 /* Makes the scheduler run at this time; from any thread. */
-void jobs_expect(struct jobs *jobs, int64_t due);
-uint64_t jobs_taken(const struct jobs *jobs); /* number of jobs that this process has run */
+void jobs_wake_at(struct job_scheduler *jobs, int64_t due);
+uint64_t jobs_run_count(
+    const struct job_scheduler *jobs); /* number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request: refuses it, or lets the body be received. */
-void call_admit(struct api *api, struct exchange *x);
+void call_admit_request_head(struct api *api, struct exchange *x);
 /* Processes a complete request. */
-void call_begin(struct api *api, struct exchange *x);
+void call_process_request(struct api *api, struct exchange *x);
 
 /* Decodes the query and the body; an error is stored in call->decoded. LONG_INPUT takes about one
  * millisecond; longer input is decoded on the pool. */
@@ -306,12 +311,13 @@ enum { LONG_INPUT = 128 * 1024 };
 bool input_is_long(const struct call *call);
 void decode_input(struct call *call);
 
-/* Checks that need no store: check_head those of the request head, check_body those of the body. If
- * objects of the path must be checked first, the error of the body stays in call->decoded. */
-enum err check_head(struct call_run *run);
-enum err check_body(struct call_run *run);
-/* Adds the rate-limit headers from check_head. */
-void add_limit_lines(struct call_run *run);
+/* Checks that need no store: check_request_head those of the request head, check_request_body those
+ * of the body. If objects of the path must be checked first, the error of the body stays in
+ * call->decoded. */
+enum err check_request_head(struct call_context *run);
+enum err check_request_body(struct call_context *run);
+/* Adds the rate-limit headers from check_request_head. */
+void add_rate_limit_headers(struct call_context *run);
 
 /* Named schemas, in the order in which the routes refer to them. */
 struct schema_set {
@@ -321,8 +327,8 @@ struct schema_set {
 /* Returns true if the paths differ at most in the names of their parameters. */
 bool route_shares_path(const struct route *a, const struct route *b);
 
-void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
+void collect_schemas(const struct domain *const *domains, struct schema_set *ret);
 
-void error_body(enum err e, const struct form *form, struct buf *out);
+void write_error_body(enum err e, const struct form *form, struct buf *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/errors.h"
 #include "json/schema.h"
 #include "model/events/events.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 struct api;
 struct call;
@@ -50,7 +50,7 @@ enum route_store {
 
 /* A rate limit. Routes with the same limit share one bucket. A route without a limit has its own
  * bucket with the default count for reads or for writes (router.c). */
-struct limit {
+struct rate_limit {
     const char *name;
     unsigned count;
     unsigned window_s;
@@ -82,14 +82,14 @@ struct route {
     int status;              /* on success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_store store;
-    bool aside;    /* reads an unbounded number of rows: always in the background */
+    bool background; /* reads an unbounded number of rows: always in the background */
     bool measured; /* may read many rows: the read starts on the loop and restarts in the background
                       if slow */
-    const struct limit *limit;
+    const struct rate_limit *limit;
     /* True: the route is allowed to members who are timed out or quarantined, or who have not
      * passed membership screening or the verification level, because no other user sees the change
      * or the call only removes something of theirs. Other writes are refused to them. */
-    bool quiet;
+    bool allowed_when_restricted;
     bool service; /* path is at the root, not below /api; no credentials; rate limit per address */
     bool no_global_limit; /* the call counts in the route's bucket only */
     /* Returns OK if a caller who is not a member of the path's guild may call the route. NULL: only
@@ -98,7 +98,7 @@ struct route {
     /* Called on the loop before the body is decoded, on routes that mostly receive a body that they
      * have received before. For such a body it sets call->read, which writes the response in a read
      * transaction after the path, `needs` and `admit` were checked. If the rows have changed,
-     * call->read returns call_look_again, and the body is decoded. */
+     * call->read returns call_restart_at_read, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
     /* Called on the loop before any transaction: checks the body; may request stages by setting
      * call->read, call->await, call->hash or call->compute. */
@@ -138,11 +138,11 @@ struct domain {
     const struct route *routes;       /* end with .path == NULL */
     const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and may
-     * write there (route_speaks). At most one domain implements it. */
-    enum err (*permit)(struct call *call, uint64_t needs);
+     * write there (route_is_visible_write). At most one domain implements it. */
+    enum err (*check_permissions)(struct call *call, uint64_t needs);
     /* Reads the members of a private channel (snowflakes), who receive its events. At most one
      * domain implements it. */
-    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
+    enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
     /* Rules for the domain's rows that are deleted together with an object (api/deletion.h); may be
@@ -154,10 +154,10 @@ struct domain {
     const struct world_parts *world; /* its sections of world files; may be NULL */
 };
 
-int route_status(const struct route *r);
-enum route_store route_store(const struct route *r);
+int route_success_status(const struct route *r);
+enum route_store route_store_mode(const struct route *r);
 /* Returns true if other members can see what the route does in the path's guild: writes without
  * .allowed_when_restricted. */
-bool route_speaks(const struct route *r);
+bool route_is_visible_write(const struct route *r);
 
 #endif

@@ -7,6 +7,6 @@
 #define BASE64URL_LENGTH(n) (((n)*4 + 2) / 3)
 
 /* Returns the number of characters written; adds no NUL. */
-size_t base64url_write(const void *p, size_t n, char *out);
+size_t base64url_encode(const void *p, size_t n, char *out);
 
 #endif

@@ -24,7 +24,7 @@ void buf_reset(struct buf *b)
     b->full = false;
 }
 
-char *buf_room_slow(struct buf *b, size_t n)
+char *buf_reserve_grow(struct buf *b, size_t n)
 {
     if (b->full)
         return NULL;
@@ -109,7 +109,7 @@ void buf_add_html(struct buf *b, struct str text)
     }
 }
 
-void buf_drop(struct buf *b, size_t n)
+void buf_drop_front(struct buf *b, size_t n)
 {
     if (n >= b->n) {
         b->n = 0;
@@ -119,18 +119,18 @@ void buf_drop(struct buf *b, size_t n)
     b->n -= n;
 }
 
-void buf_cut(struct buf *b, size_t n)
+void buf_truncate(struct buf *b, size_t n)
 {
     b->n = n;
     b->full = false;
 }
 
-struct str buf_take(struct buf *b, struct arena *a)
+struct str buf_move_to_arena(struct buf *b, struct arena *a)
 {
     struct str text = b->full ? STR("") : str_dup(a, buf_str(b));
 
     if (b->full)
-        arena_spoil(a);
+        arena_mark_incomplete(a);
     buf_clear(b);
     return text;
 }

@@ -34,7 +34,7 @@ struct cache_kind {
     size_t entries, bytes;
     int64_t idle_ms; /* an entry unused for longer is not found */
     /* Returns true if the entry has this key and is still valid; NULL: the hash is the key. */
-    bool (*is)(const struct cache_entry *e, const void *key);
+    bool (*matches)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* NULL: mem_free */
 
     /* Used only by cache.c. */
@@ -67,14 +67,14 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key);
 void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
 
 /* Removes an entry; the caller then owns it. */
-void cache_take(struct cache *c, struct cache_entry *e);
+void cache_remove(struct cache *c, struct cache_entry *e);
 
 /* Frees the entries for which matches returns true. */
-void cache_drop_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
-                   const void *arg);
+void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
+                    const void *arg);
 
 /* Calls `each` for every named kind that ever had an entry, with the sum over its caches. */
-void cache_each_kind(void (*each)(const char *name, const struct cache_stats *s, void *arg),
-                     void *arg);
+void cache_each_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
+                           void *arg);
 
 #endif

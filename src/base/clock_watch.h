@@ -17,10 +17,10 @@ enum { CLOCK_BEHIND_MS = 60 * 1000 };
 /* Call at start with the newest id of the database. If that id is ahead of the clock by at most
  * CLOCK_BEHIND_MS, new ids follow it; otherwise they use the clock, so that not all ids stay in the
  * far future. */
-void clock_watch_begin(snowflake newest);
+void clock_watch_start(snowflake newest);
 /* Call about once a second, on one thread: compares the wall clock with the steady clock and logs
  * steps. */
-void clock_watch_look(void);
+void clock_watch_check(void);
 
 struct clock_health {
     int64_t behind_ms; /* lag of the wall clock behind the newest id, or 0 */

@@ -10,7 +10,7 @@
 
 struct dynlib_symbol {
     const char *name;     /* NULL ends the list */
-    void *place;          /* address of the function pointer to fill */
+    void *pointer;        /* address of the function pointer to fill */
     void (*linked)(void); /* the function itself, in the static build */
 };
 
@@ -31,6 +31,6 @@ struct dynlib_symbol {
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
 /* Like dynlib_load, but for one optional function and without logging. */
-bool dynlib_find(const char *file, const struct dynlib_symbol *symbol);
+bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

@@ -10,6 +10,6 @@
  * 128 bytes. */
 bool is_emoji(struct str text);
 /* Returns true for a single regional indicator (half of a flag), which users type as a letter. */
-bool is_lone_flag_letter(struct str text);
+bool is_single_regional_indicator(struct str text);
 
 #endif

@@ -21,6 +21,6 @@ struct error_info {
 const struct error_info *error_info(enum err e);
 
 /* Reason phrase such as "Not Found"; "Unknown" for statuses that the server never sends. */
-const char *status_reason(int status);
+const char *http_reason_phrase(int status);
 
 #endif

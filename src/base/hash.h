@@ -10,12 +10,12 @@
 #include "base/str.h"
 
 /* Sets a random key. Call once, before threads start. */
-void hash_init(void);
+void hash_init_random_key(void);
 
 /* Sets a key that all nodes of a cluster share, for hashes that must be equal on all nodes. Call
  * before any hash is stored. The key must stay secret. */
-enum { HASH_KEY = 16 };
-void hash_use_key(const unsigned char key[HASH_KEY]);
+enum { HASH_KEY_BYTES = 16 };
+void hash_set_key(const unsigned char key[HASH_KEY_BYTES]);
 
 uint64_t hash_str(struct str s);
 

@@ -18,7 +18,7 @@
  * The number of malloc arenas is one per loop plus two. glibc's default is eight per core, and each
  * arena retains freed memory: a test with 800 people in a voice room used 97 MB at most and 78 MB
  * afterwards, instead of 70 and 62. malloc_trim holds the lock of an arena for more than 20 ms. */
-void mem_configure(unsigned loops);
+void mem_configure_malloc(unsigned loops);
 
 /* Returns zeroed memory. */
 void *mem_new(size_t size);

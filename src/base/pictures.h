@@ -13,7 +13,7 @@ struct picture {
 };
 
 /* Recognises PNG, JPEG, GIF and WebP by their first bytes; returns false for other types. */
-bool picture_look(struct str bytes, struct picture *ret);
+bool picture_detect(struct str bytes, struct picture *ret);
 
 /* Returns true if the first box (ftyp) has an AVIF brand. */
 bool picture_is_avif(struct str bytes);
@@ -22,6 +22,6 @@ bool picture_is_animated(struct str bytes);
 /* Returns true for a PNG with an animation chunk before the image data. */
 bool picture_is_apng(struct str bytes);
 /* Returns the total duration of all frames of a GIF or an APNG, in ms. */
-uint32_t picture_moves_ms(struct str bytes);
+uint32_t picture_duration_ms(struct str bytes);
 
 #endif

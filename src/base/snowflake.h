@@ -14,7 +14,7 @@ typedef uint64_t snowflake;
 
 #define SNOWFLAKE_EPOCH_MS 1420070400000LL
 /* Size of the decimal text of 2^63 - 1 with its NUL. */
-#define SNOWFLAKE_TEXT 20
+#define SNOWFLAKE_TEXT_SIZE 20
 
 /* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
 void snowflake_init(unsigned node);
@@ -24,7 +24,7 @@ unsigned snowflake_node(void);
 snowflake snowflake_new(void);
 
 /* Makes all later ids greater than `newest`. */
-void snowflake_continue(snowflake newest);
+void snowflake_continue_after(snowflake newest);
 /* Returns the time of the newest id of this process; the epoch if there is none. */
 int64_t snowflake_newest_ms(void);
 
@@ -37,7 +37,7 @@ static inline int64_t snowflake_ms(snowflake id)
 }
 
 /* Returns the smallest id of a time, for searches by time. */
-static inline snowflake snowflake_at(int64_t ms)
+static inline snowflake snowflake_from_ms(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;
 }

@@ -24,8 +24,8 @@ struct str {
         (literal), sizeof(literal) - 1 \
     }
 
-/* Arguments for printf: "%.*s", STR_FMT(s). */
-#define STR_FMT(s) (int)(s).n, (s).p
+/* Arguments for printf: "%.*s", STR_ARGS(s). */
+#define STR_ARGS(s) (int)(s).n, (s).p
 
 static inline struct str str_of(const char *z)
 {
@@ -52,7 +52,7 @@ static inline bool str_starts(struct str s, struct str prefix)
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-static inline struct str str_from(struct str s, size_t at)
+static inline struct str str_skip(struct str s, size_t at)
 {
     if (at > s.n)
         at = s.n;
@@ -77,9 +77,9 @@ struct str str_skip_spaces(struct str s); /* removes leading spaces */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 
-/* Copy a text to an arena. str_dupz returns a NUL-terminated string. */
+/* Copy a text to an arena. str_dup_cstring returns a NUL-terminated string. */
 struct str str_dup(struct arena *a, struct str s);
-char *str_dupz(struct arena *a, struct str s);
+char *str_dup_cstring(struct arena *a, struct str s);
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 struct str str_concat(struct arena *a, const struct str *parts, size_t count);
@@ -91,16 +91,16 @@ struct str str_concat(struct arena *a, const struct str *parts, size_t count);
 struct str str_lower(struct arena *a, struct str s);
 
 /* Percent-encodes a path segment or query value; letters, digits and "-._~" are not encoded. */
-struct str str_escape(struct arena *a, struct str s);
+struct str str_percent_encode(struct arena *a, struct str s);
 
 /* Percent-decodes a path segment or query value ('+' is a space only in queries). Returns false if
  * an escape is malformed. */
-bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
+bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
 
 /* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at most max bytes
  * and returns false for an invalid character or length. */
-struct str str_hex(struct arena *a, const void *p, size_t n);
-struct str str_base64url(struct arena *a, const void *p, size_t n);
+struct str str_hex_encode(struct arena *a, const void *p, size_t n);
+struct str str_base64url_encode(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
 
 /* Decodes standard base64 with padding (data URIs). Ignores white space, because Ruby's and

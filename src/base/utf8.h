@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-bool utf8_valid(struct str s);
+bool utf8_is_valid(struct str s);
 
 bool utf8_is_ascii(struct str s);
 

@@ -1,8 +1,8 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
-#include "commands/index/index_moves.h"
-#include "commands/permissions/permission_drops.h"
+#include "commands/index/index_invalidation.h"
+#include "commands/permissions/permission_deletion.h"
 #include "api/deletion.h"
 #include "platform/applications/applications.h"
 
@@ -14,15 +14,15 @@ enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
 /* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
  * caller and not the application, so that callers without access cannot exhaust it. */
-static const struct limit limit_writes = {
+static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };
 
-enum err commands_count_write(struct call *call)
+enum err count_command_write(struct call *call)
 {
     const snowflake *id = &call->caller->id;
 
-    return call_count(call, &limit_writes, str_slice((const char *)id, sizeof *id));
+    return call_count_against_limit(call, &limit_writes, str_slice((const char *)id, sizeof *id));
 }
 
 static const enum event registered[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_NONE };
@@ -59,7 +59,7 @@ static const struct route routes[] = {
         .query = &commands_query_schema,
         .reply = &type_commands,
         .measured = true,
-        .admit = admit_list_commands,
+        .admit = check_list_commands_permission,
         .handle = list_commands,
     },
     {
@@ -72,7 +72,7 @@ static const struct route routes[] = {
         .body = &command_body,
         .reply = &type_command,
         .fires = registered,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .prepare = prepare_create_command,
         .handle = create_command,
     },
@@ -87,8 +87,8 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = recall_commands,
-        .admit = application_modifiable,
+        .before_decode = match_known_commands_body,
+        .admit = require_application_developer,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -101,7 +101,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
         .measured = true,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_command,
     },
     {
@@ -114,7 +114,7 @@ static const struct route routes[] = {
         .body = &command_patch_body,
         .reply = &type_command,
         .fires = renamed,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .prepare = prepare_modify_command,
         .handle = modify_command,
     },
@@ -126,8 +126,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .admit = application_modifiable,
-        .prepare = commands_count_write,
+        .admit = require_application_developer,
+        .prepare = count_command_write,
         .handle = delete_command,
     },
     {
@@ -166,7 +166,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = recall_guild_commands,
+        .before_decode = match_known_guild_commands_body,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -202,7 +202,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .prepare = commands_count_write,
+        .prepare = count_command_write,
         .handle = delete_command,
     },
     {
@@ -213,7 +213,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions_list,
-        .admit = admit_read_permissions,
+        .admit = check_read_permissions_access,
         .handle = list_command_permissions,
     },
     {
@@ -225,7 +225,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions,
-        .admit = admit_read_permissions,
+        .admit = check_read_permissions_access,
         .handle = get_command_permissions,
     },
     {
@@ -243,7 +243,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                        EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .admit = admit_modify_permissions,
+        .admit = check_modify_permissions_access,
         .handle = modify_command_permissions,
     },
     {
@@ -297,14 +297,15 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .body = &embedded_body,
         .fires = registered,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = set_embedded,
     },
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_job,
-                                               &command_index_job, &permission_drop_job, NULL };
+static const struct job_kind *const jobs[] = { &command_index_update_job, &command_uses_job,
+                                               &command_index_invalidation_job,
+                                               &permission_deletion_job, NULL };
 
 const struct domain commands_domain = {
     .name = "Commands",
@@ -315,16 +316,16 @@ const struct domain commands_domain = {
     .jobs = jobs,
     .hooks =
         &(const struct hooks){
-            .block_changed = command_index_blocked,
-            .role_gone = command_permissions_forget_role,
-            .membership_moves = command_index_member,
-            .member_left = command_permissions_forget_member,
-            .channel_gone = command_permissions_forget_channel,
-            .commands_moved = command_index_moved,
-            .guild_app_moves = command_index_installed,
-            .guild_app_gone = command_permissions_leave,
-            .guild_app_removed = commands_drop_of_app,
-            .account_app_moves = command_index_account,
+            .block_changed = invalidate_indexes_of_block,
+            .role_deleted = delete_command_permissions_of_role,
+            .membership_changes = invalidate_indexes_of_member,
+            .member_left = delete_command_permissions_of_member,
+            .channel_deleted = delete_command_permissions_of_channel,
+            .command_index_changed = on_command_index_changed,
+            .guild_app_changing = invalidate_indexes_of_guild_app,
+            .guild_app_left = delete_command_permissions_of_app,
+            .guild_app_removed = delete_guild_commands_of_app,
+            .account_app_changing = invalidate_indexes_of_account,
         },
     .deletions = command_deletions,
 };

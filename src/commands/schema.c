@@ -31,7 +31,7 @@ static const struct schema choice_schema = {
 };
 static const struct type choice_body = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type choice_bodies = { .kind = KIND_ARRAY,
-                                           .max = COMMAND_MOST_CHOICES,
+                                           .max = COMMAND_MAX_CHOICES,
                                            .of = &choice_body };
 
 static const struct type option_bodies;
@@ -73,7 +73,7 @@ static const struct schema option_schema = {
 };
 static const struct type option_body = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type option_bodies = { .kind = KIND_ARRAY,
-                                           .max = COMMAND_MOST_OPTIONS,
+                                           .max = COMMAND_MAX_OPTIONS,
                                            .of = &option_body };
 
 /* Types of guild commands; entry points are global only. */
@@ -118,22 +118,22 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
 /* clang-format on */
 
 /* Checks a change as far as possible without the stored command; make_changed does the rest. */
-static void check_change(struct form *form, const struct place *here, const void *object)
+static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;
-    struct place options = place_key(here, STR("options"));
+    struct json_path options = json_path_key(here, STR("options"));
 
-    options_forget_foreign(form, &options, &in->options.value);
+    remove_ignored_option_errors(form, &options, &in->options.value);
 }
 
 /* Checks a new command with defaults applied. */
-static void check_new(struct form *form, const struct place *here, const void *object)
+static void check_new_command(struct form *form, const struct json_path *here, const void *object)
 {
-    struct command k = command_blank(0);
+    struct command k = new_empty_command(0);
 
-    check_change(form, here, object);
-    command_apply(form->arena, &k, object);
-    command_check(form, here, &k);
+    check_command_patch(form, here, object);
+    apply_command_patch(form->arena, &k, object);
+    validate_command(form, here, &k);
 }
 
 static const struct field create_fields[] = {
@@ -143,7 +143,7 @@ static const struct schema create_schema = {
     .name = "ApplicationCommandCreate",
     .size = sizeof(struct command_patch),
     .fields = create_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "A new global command.",
 };
 const struct type command_body = { .kind = KIND_OBJECT, .schema = &create_schema };
@@ -155,7 +155,7 @@ static const struct schema guild_create_schema = {
     .name = "GuildApplicationCommandCreate",
     .size = sizeof(struct command_patch),
     .fields = guild_create_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "A new command of a guild.",
 };
 const struct type guild_command_body = { .kind = KIND_OBJECT, .schema = &guild_create_schema };
@@ -167,7 +167,7 @@ static const struct schema command_patch_schema = {
     .name = "ApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = command_patch_fields,
-    .check = check_change,
+    .check = check_command_patch,
     .doc = "Changes of a global command.",
 };
 const struct type command_patch_body = { .kind = KIND_OBJECT, .schema = &command_patch_schema };
@@ -179,7 +179,7 @@ static const struct schema guild_command_patch_schema = {
     .name = "GuildApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = guild_command_patch_fields,
-    .check = check_change,
+    .check = check_command_patch,
     .doc = "Changes of a command of a guild.",
 };
 const struct type guild_command_patch_body = { .kind = KIND_OBJECT,
@@ -192,7 +192,7 @@ static const struct schema item_schema = {
     .name = "ApplicationCommandOverwrite",
     .size = sizeof(struct command_patch),
     .fields = item_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "One command of the new list of global commands.",
 };
 static const struct type item = { .kind = KIND_OBJECT, .schema = &item_schema };
@@ -205,7 +205,7 @@ static const struct schema guild_item_schema = {
     .name = "GuildApplicationCommandOverwrite",
     .size = sizeof(struct command_patch),
     .fields = guild_item_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "One command of the new list of a guild's commands.",
 };
 static const struct type guild_item = { .kind = KIND_OBJECT, .schema = &guild_item_schema };
@@ -239,12 +239,12 @@ static const struct schema permissions_schema = {
 const struct type permissions_body = { .kind = KIND_OBJECT, .schema = &permissions_schema };
 
 static const struct field embedded_fields[] = {
-    { FIELD(struct embedded_body, embedded), .type = &type_bool },
+    { FIELD(struct set_embedded_body, embedded), .type = &type_bool },
     { 0 },
 };
 static const struct schema embedded_schema = {
     .name = "SetEmbedded",
-    .size = sizeof(struct embedded_body),
+    .size = sizeof(struct set_embedded_body),
     .fields = embedded_fields,
     .doc = "Whether an application can be launched.",
 };

@@ -11,15 +11,15 @@
 #include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 #include "store/store.h"
 
 struct cluster;
 struct gateway;
-struct ready_shape;
+struct ready_writer;
 struct session_move;
 struct thread_list_sync;
-struct traffic;
+struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
 
 /* The account and session options for which an object is written. */
@@ -27,13 +27,13 @@ struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;           /* bots only */
-    int64_t capabilities;       /* users only */
-    struct ready_shape *shape;  /* users: how READY is written; or NULL */
-    int64_t large_threshold;    /* guilds with more members are "large" */
-    char address[48];           /* client address, in READY; else "" */
-    const struct user *user;    /* the account, if it was already read; or NULL */
-    const struct list *friends; /* ids of friends, if already read; or NULL */
+    uint32_t intents;                  /* bots only */
+    int64_t capabilities;              /* users only */
+    struct ready_writer *ready_writer; /* users: how READY is written; or NULL */
+    int64_t large_threshold;           /* guilds with more members are "large" */
+    char address[48];                  /* client address, in READY; else "" */
+    const struct user *user;           /* the account, if it was already read; or NULL */
+    const struct list *friends;        /* ids of friends, if already read; or NULL */
 };
 
 /* A search for members. */
@@ -61,16 +61,16 @@ struct gateway_source {
     /* Reads the ids of a user's friends. */
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes the fields of READY except those of the session and guilds; v->user is set. */
-    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
+    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json_writer *out);
     /* Writes the object of GUILD_CREATE for a member, without "unavailable". */
     enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
-                      struct json *out);
+                      struct json_writer *out);
     /* Reads permission data: the guild with its roles, and all channels (no threads) with their
      * overwrites. ERR_UNKNOWN_…: the guild is deleted. */
-    enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
-                     struct list *ret_channels);
+    enum err (*guild_permission_data)(struct tx *tx, snowflake guild_id, struct guild *ret,
+                                      struct list *ret_channels);
     /* Writes a guild channel as in its events, or returns ERR_UNKNOWN_CHANNEL. */
-    enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
+    enum err (*channel)(struct tx *tx, snowflake id, struct json_writer *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
@@ -81,11 +81,12 @@ struct gateway_source {
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
     /* Reads the members of a thread: struct thread_member, with members and presences.
      * ERR_MISSING_ACCESS, ERR_UNKNOWN_…: the viewer cannot view the thread. */
-    enum err (*thread_people)(struct tx *tx, struct gateway *g, snowflake guild_id,
-                              snowflake thread_id, snowflake viewer, struct list *ret);
+    enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
+                               snowflake thread_id, snowflake viewer, struct list *ret);
     /* Reads the voice channels that a member can view and that have a status or start time, for
-     * CHANNEL_INFO: struct voice_room. ERR_UNKNOWN_…: the guild or member is gone. */
-    enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
+     * CHANNEL_INFO: struct voice_channel_status. ERR_UNKNOWN_…: the guild or member is gone. */
+    enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
+                               struct list *ret);
     /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
@@ -95,7 +96,7 @@ enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
 struct gateway_caller {
     const struct caller *caller;
-    uint64_t session; /* session number, for SUBJECT_SESSION */
+    uint64_t session; /* session number, for AUDIENCE_SESSION */
     char session_id[33];
     struct str address; /* client address; empty: disconnected */
     enum client_kind client;
@@ -123,115 +124,119 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url;  /* NULL: the Host header of the client */
-    unsigned max_guilds;     /* per bot session; 0: 2500 */
-    unsigned max_sessions;   /* per user; 0: 50 */
-    unsigned max_strangers;  /* unauthenticated sockets per address; 0: 64 */
-    unsigned hello_ms;       /* delay from the upgrade to HELLO; 0: HELLO_MS */
-    struct traffic *traffic; /* records messages while recording is on; may be NULL */
-    const char *journal;     /* folder of the journal, in a cluster; or NULL */
-    bool replicates;         /* nodes store copies of each other's journals */
-    bool suspends;           /* sessions are suspended when the server stops */
-    bool no_limits;          /* no rate limits of IDENTIFY and of requests for all members */
+    const char *public_url;       /* NULL: the Host header of the client */
+    unsigned max_guilds;          /* per bot session; 0: 2500 */
+    unsigned max_sessions;        /* per user; 0: 50 */
+    unsigned max_unauthenticated; /* unauthenticated sockets per address; 0: 64 */
+    unsigned hello_ms;            /* delay from the upgrade to HELLO; 0: HELLO_MS */
+    struct traffic_ring *traffic; /* records messages while recording is on; may be NULL */
+    const char *journal;          /* folder of the journal, in a cluster; or NULL */
+    bool replicates;              /* nodes store copies of each other's journals */
+    bool suspends;                /* sessions are suspended when the server stops */
+    bool no_limits;               /* no rate limits of IDENTIFY and of requests for all members */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
 /* Joins a cluster, whose nodes exchange sessions. Call it before gateway_start. */
-void gateway_share(struct gateway *g, struct cluster *c);
+void gateway_join_cluster(struct gateway *g, struct cluster *c);
 /* Call it when the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
 /* Allows clients to resume sessions that the previous process suspended. Call it before any
  * event, not on a loop. */
-void gateway_wake(struct gateway *g);
+void gateway_find_suspended_sessions(struct gateway *g);
 /* Sends op 7 to all clients and waits until they have disconnected, at most patience_ms; the
- * server's shutdown closes the other sockets. Call it after server_drain, not on a loop. */
+ * server's shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
 /* Suspends the sessions that can be resumed later and ends the others. Call it when the server
  * has stopped, before the loops stop. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
-/* Hook of struct server_app: accepts WebSockets on "/", "/gateway" and "/gateway/". */
+/* Hook of struct http_server_app: accepts WebSockets on "/", "/gateway" and "/gateway/". */
 bool gateway_upgrade(struct gateway *g, const struct http_request *r,
                      struct websocket_handler *ret);
 
 /* Publishes announcements, in the order of the calls. Thread-safe. */
-void gateway_announce(struct gateway *g, const struct announcement *list);
+void gateway_publish(struct gateway *g, const struct emitted_event *list);
 /* Publishes announcements of a log position (0: none). Event numbers are derived from positions,
  * so that they are the same on all nodes of a cluster. */
-void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list);
+void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list);
 /* Handles a message of another node about a session, in the order of the log. Thread-safe. */
-void gateway_move(struct gateway *g, const struct session_move *m);
-/* Handle messages from other nodes: gateway_hear (sessions and presences), gateway_hear_ledger
- * (journal replication). gateway_hears: NATS is connected again. gateway_nodes_live: identities
- * of the living nodes, this one included; called about once a second. Thread-safe. */
-void gateway_hear(struct gateway *g, struct str message);
-void gateway_hear_ledger(struct gateway *g, struct str message);
-void gateway_hears(struct gateway *g);
-void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
+void gateway_on_session_move(struct gateway *g, const struct session_move *m);
+/* Handle messages from other nodes: gateway_on_directory_message (sessions and presences),
+ * gateway_on_replica_message (journal replication). gateway_on_nats_connected: NATS is connected
+ * again. gateway_on_live_nodes: identities of the living nodes, this one included; called about
+ * once a second. Thread-safe. */
+void gateway_on_directory_message(struct gateway *g, struct str message);
+void gateway_on_replica_message(struct gateway *g, struct str message);
+void gateway_on_nats_connected(struct gateway *g);
+void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
 /* Call it about once a second: every 60 calls the first node of the cluster deletes rows of dead
  * nodes. */
-void gateway_tidy_homes(struct gateway *g);
+void gateway_prune_sessions(struct gateway *g);
 /* Closes (4004) the sessions started or last resumed with a revoked credential. token NULL: all
- * sessions of the account. forgets: see auth_forgets; sessions whose credential was read later
- * are not affected. Thread-safe. */
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
-                    uint64_t forgets);
-/* Closes the sessions of banned addresses with 4004, in batches. auth_bans refuses new
+ * sessions of the account. forgets: see auth_revocation_count; sessions whose credential was read
+ * later are not affected. Thread-safe. */
+void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
+                               uint64_t forgets);
+/* Closes the sessions of banned addresses with 4004, in batches. auth_address_bans refuses new
  * connections. Thread-safe. */
 struct network;
-void gateway_forget_addresses(struct gateway *g, const struct network *n);
+void gateway_revoke_addresses(struct gateway *g, const struct network *n);
 
 /* Finds a user's session by the id in READY, also while it is disconnected; *ret: the session
- * number for to_session. Events to a session that has ended meanwhile are dropped. Thread-safe. */
+ * number for audience_of_session. Events to a session that has ended meanwhile are dropped.
+ * Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
 /* Returns the status of an account: "online", "idle" or "dnd"; NULL: offline or invisible.
  * kinds: receives the status per kind of client; or NULL. Thread-safe. */
-const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
+const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds);
 
 /* Returns the number of visible online members of a guild, on all known nodes; 0 if g is NULL.
  * Thread-safe. */
-int64_t gateway_online(struct gateway *g, snowflake guild_id);
+int64_t gateway_online_member_count(struct gateway *g, snowflake guild_id);
 
 /* Writes the presences of those accounts (ids) that are online, as a JSON list. referring: with
  * "user_id" instead of "user". Thread-safe. */
-void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       bool referring, struct json *j);
+void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const struct list *ids,
+                                  bool referring, struct json_writer *j);
 /* Writes the presence of one account, also if the account is offline. */
-void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
+void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j);
 /* Reduces ids to the first `max` accounts that are online, in place. */
-void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
+void gateway_retain_visible_accounts(struct gateway *g, struct list *ids, size_t max);
 
 /* Returns how many sessions this bot may still start today. */
-unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
+unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 
 /* Appends a line of JSON for each session. Do not call it on a loop. */
-void gateway_census(struct gateway *g, struct buf *out);
+void gateway_write_session_list(struct gateway *g, struct buf *out);
 
 /* Operator actions on a session, to test its client. */
-enum gateway_push {
-    GATEWAY_PUSH_RECONNECT,  /* op 7: the client should reconnect */
-    GATEWAY_PUSH_INVALIDATE, /* op 9: the session ends */
-    GATEWAY_PUSH_RESUMABLE,  /* op 9, but the session may be resumed */
-    GATEWAY_PUSH_CLOSE,      /* closes the socket with a code */
+enum gateway_session_action {
+    GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
+    GATEWAY_ACTION_INVALIDATE, /* op 9: the session ends */
+    GATEWAY_ACTION_RESUMABLE,  /* op 9, but the session may be resumed */
+    GATEWAY_ACTION_CLOSE,      /* closes the socket with a code */
 };
 /* Performs an action on the session with this id (from READY), asynchronously. Returns false if
  * there is no such session. Thread-safe. */
-bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push what, int code);
+bool gateway_act_on_session(struct gateway *g, struct str session_id,
+                            enum gateway_session_action what, int code);
 /* Performs an action on all sessions of an account. Returns their number. */
-size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
+size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
+                              enum gateway_session_action what, int code);
 
 /* Delays all events without changing their order; 0: no delay, and delayed events are sent.
  * Thread-safe. */
 void gateway_set_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
-    uint64_t sessions, connected, identified, resumed, recovered, kept, kept_by, published,
-        delivered, cut, closed;
+    uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
+        published, delivered, disconnected_slow, closed;
 };
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
 

@@ -26,9 +26,9 @@ struct gifs_options {
 
 /* Sets the options; call before the server starts. Returns false with a sentence in *ret_problem.
  * The texts are not copied. */
-bool gifs_set(const struct gifs_options *options, const char **ret_problem);
+bool gifs_set_options(const struct gifs_options *options, const char **ret_problem);
 /* Clears the cache of provider answers; call after the loops have ended. */
-void gifs_forget(void);
+void gifs_clear_provider_cache(void);
 
 /* --- import --------------------------------------------------------------------------- */
 

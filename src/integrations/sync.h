@@ -10,14 +10,14 @@ enum {
     /* Limits of one step, which takes a few milliseconds. */
     MOST_IDS = 100,
     MOST_CHANGES = 25, /* members */
-    SWEEP = 500,
+    CLEANUP_ROWS_PER_STEP = 500,
 };
 
-enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_SWEEP, SYNC_END };
+enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
 /* Progress of a sync. Contains no pointers, because it is copied between calls and stored as text
  * in the job. */
-struct sync {
+struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
     int64_t round, pages;
@@ -33,44 +33,46 @@ struct sync {
 };
 
 /* Parses the text in the job's row. */
-void sync_read(struct str text, struct sync *ret);
+void parse_sync_progress(struct str text, struct sync_progress *ret);
 
 /* Ids of a page that are left: number, and byte offset of the first. */
-struct rest {
+struct remaining_ids {
     size_t count, at;
 };
 
 /* A page of subscribers; the ids follow the struct, each with its NUL. A page is stored in several
  * steps; the next page is requested when none are left. */
-struct sync_page {
-    struct sync sync;
+struct subscriber_page {
+    struct sync_progress sync;
     size_t bytes;
-    struct rest before, after; /* ids that are left before and after the step */
+    struct remaining_ids before, after; /* ids that are left before and after the step */
 };
 
 /* A scanned range of members, and the members to change. The write step reads only these: another
  * scan would delay other writes in a large guild. */
 struct member_range {
-    struct sync sync;
+    struct sync_progress sync;
     snowflake last;
     snowflake changes[MOST_CHANGES];
     size_t count;
     bool ended;
 };
 
-struct sweep {
-    struct sync sync;
+struct sync_cleanup {
+    struct sync_progress sync;
     int64_t swept;
 };
 
-/* Steps of a sync, which run as internal calls with the struct of their name as data; run_begin,
- * run_count and run_end have a struct sync. If .gone is set afterwards, the sync must end. */
-enum err run_begin(struct call *call);
-enum err run_page(struct call *call);
-enum err run_scan(struct call *call); /* scans a range of members, in a read transaction */
-enum err run_members(struct call *call);
-enum err run_sweep(struct call *call);
-enum err run_count(struct call *call); /* counts subscribers, in a read transaction */
-enum err run_end(struct call *call);
+/* Steps of a sync, which run as internal calls with the struct of their name as data;
+ * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If .gone is set
+ * afterwards, the sync must end. */
+enum err sync_step_begin(struct call *call);
+enum err sync_step_page(struct call *call);
+enum err sync_step_scan_members(
+    struct call *call); /* scans a range of members, in a read transaction */
+enum err sync_step_change_members(struct call *call);
+enum err sync_step_cleanup(struct call *call);
+enum err sync_step_count(struct call *call); /* counts subscribers, in a read transaction */
+enum err sync_step_end(struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* callback_routes.c - routes of callbacks and follow-ups. */
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
-#include "interactions/answers.h"
+#include "interactions/responses.h"
 
 static const struct resolver resolvers[] = {
     {
@@ -57,9 +57,9 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_INTERACTION_SUCCESS, EVENT_INTERACTION_MODAL_CREATE,
                                        EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
                                        EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
         .prepare = prepare_callback,
-        .admit = may_acknowledge,
+        .admit = check_can_acknowledge,
         .handle = create_interaction_response,
     },
     {
@@ -74,7 +74,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
         .prepare = prepare_follow_up,
         .handle = create_follow_up,
     },
@@ -119,7 +119,7 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &ephemeral_job, NULL };
+static const struct job_kind *const jobs[] = { &ephemeral_deletion_job, NULL };
 
 const struct domain callbacks_domain = {
     .name = "Interaction responses",

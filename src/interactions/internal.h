@@ -29,16 +29,16 @@ enum callback_type {
 };
 
 enum interaction_state {
-    INTERACTION_WAITS = 0,
+    INTERACTION_UNANSWERED = 0,
     INTERACTION_ACKNOWLEDGED = 1,
     INTERACTION_FAILED = 2
 };
 
 /* Times in microseconds, from the interaction's creation. */
-#define INTERACTION_PATIENCE INT64_C(3000000)   /* time limit of the first callback */
-#define INTERACTION_LIFE     INT64_C(900000000) /* life of the token and of an open modal */
-#define INTERACTION_KEPT     INT64_C(3600000000)
-#define EPHEMERAL_LIFE       INT64_C(900000000) /* of a message, after its last use or change */
+#define INTERACTION_TIMEOUT_US    INT64_C(3000000)   /* time limit of the first callback */
+#define INTERACTION_TOKEN_LIFE_US INT64_C(900000000) /* life of the token and of an open modal */
+#define INTERACTION_ROW_LIFE_US   INT64_C(3600000000)
+#define EPHEMERAL_LIFE_US         INT64_C(900000000) /* of a message, after its last use or change */
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
@@ -75,11 +75,11 @@ struct interaction {
 /* --- rows.c --------------------------------------------------------------------------- */
 
 /* Returns the creation time in microseconds since 1970, from the id. */
-int64_t interaction_created(const struct interaction *it);
+int64_t interaction_creation_time(const struct interaction *it);
 
 /* ERR_UNKNOWN_INTERACTION. */
-enum err interaction_find(struct tx *tx, snowflake id, struct interaction *ret);
-enum err interaction_insert(struct tx *tx, const struct interaction *it);
+enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret);
+enum err insert_interaction(struct tx *tx, const struct interaction *it);
 
 /* Columns that an acknowledgement sets. */
 struct acknowledgement {
@@ -91,62 +91,62 @@ struct acknowledgement {
 /* Acknowledges an interaction. Only the first call succeeds: ERR_ALREADY_ACKNOWLEDGED for all
  * others; ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out. Updates *it; emits no
  * event. */
-enum err interaction_acknowledge(struct call *call, struct interaction *it,
+enum err acknowledge_interaction(struct call *call, struct interaction *it,
                                  const struct acknowledgement *a);
 
 /* Counts a follow-up; *ret: their new number. */
-enum err interaction_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
+enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret);
 
 /* --- token.c -------------------------------------------------------------------------- */
 
 /* Returns the token of an interaction, derived from its id and the server's key. */
-struct str interaction_token(const struct call *call, snowflake id);
+struct str make_interaction_token(const struct call *call, snowflake id);
 /* Returns the id in a token, or 0 if the token is invalid. Needs no transaction. */
-snowflake interaction_of_token(const struct call *call, struct str token);
+snowflake interaction_id_from_token(const struct call *call, struct str token);
 
 /* --- integration_owners.c ------------------------------------------------------------- */
 
 /* Returns true if the app is installed only on the user's account
  * (authorizing_integration_owners). */
-bool owners_only_user(struct str owners);
+bool is_installed_only_on_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */
 
 /* Emits an event to the gateway session of the interaction if it is known, else to all sessions of
  * the user. */
-void interaction_tell(struct call *call, const struct interaction *it, enum event event,
-                      const struct schema *schema, const void *object);
+void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
+                           const struct schema *schema, const void *object);
 /* Emits INTERACTION_CREATE to the user. */
-void interaction_tell_created(struct call *call, const struct interaction *it);
+void emit_interaction_created(struct call *call, const struct interaction *it);
 /* INTERACTION_SUCCESS */
-void interaction_tell_success(struct call *call, const struct interaction *it);
+void emit_interaction_success(struct call *call, const struct interaction *it);
 
 enum failure_reason { FAILURE_UNKNOWN = 1, FAILURE_TIMEOUT = 2 };
 /* Fails an interaction and emits INTERACTION_FAILURE; no effect if it was acknowledged or has
  * failed before. */
-enum err interaction_fail(struct call *call, snowflake id, enum failure_reason reason);
+enum err fail_interaction(struct call *call, snowflake id, enum failure_reason reason);
 
 /* --- ephemeral.c ---------------------------------------------------------------------- */
 
 /* Schedules the deletion of an ephemeral message in 15 minutes. Call when it is created, changed or
  * used. */
-enum err ephemeral_touch(struct call *call, const struct message *m);
-extern const struct job_kind ephemeral_job; /* in callbacks_domain */
+enum err schedule_ephemeral_deletion(struct call *call, const struct message *m);
+extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
 
 /* --- launch.c ------------------------------------------------------------------------- */
 
 /* Answers an entry point that the server handles itself (COMMAND_LAUNCH_ACTIVITY): acknowledges the
  * interaction and posts a message of the app, in the transaction that inserted the interaction. */
-enum err interaction_launch(struct call *call, struct interaction *it);
+enum err launch_activity(struct call *call, struct interaction *it);
 
 /* --- callback_inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 
 /* Applies an HTTP response of the app's endpoint as a callback; takes over the body's buffer.
  * content_type: application/json, or multipart/form-data with payload_json and files[n]. */
-void inline_answer_take(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                        struct buf *body);
+void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
+                         struct buf *body);
 /* Starts an internal call that fails the interaction. */
-void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
+void start_interaction_failure(struct api *api, struct loop *loop, snowflake id,
                                enum failure_reason reason);
 
 #endif

@@ -11,9 +11,9 @@ struct arena;
 
 /* Decodes the escape at p. Returns its length (a surrogate pair is one escape), or 0 if the escape
  * is invalid or half of a pair. */
-size_t escape_read(const char *p, const char *end, uint32_t *ret);
+size_t decode_escape(const char *p, const char *end, uint32_t *ret);
 
 /* Decodes all escapes of a string; they must be valid. */
-struct str escape_resolve(struct arena *arena, struct str raw);
+struct str decode_escapes(struct arena *arena, struct str raw);
 
 #endif

@@ -7,16 +7,16 @@
 
 #include "base/str.h"
 
-enum { NUMBER_TEXT = 32 };
+enum { NUMBER_TEXT_SIZE = 32 };
 
 /* Returns the double nearest to a JSON number; infinite if the number is too large. */
-double number_from_text(struct str raw);
+double parse_double(struct str raw);
 
 /* Writes the shortest digits that parse to the same double, in JavaScript's format (5, 0.1, 1e+21).
  * Infinities and NaN are not allowed. Returns the length. */
-size_t number_to_text(double v, char out[NUMBER_TEXT]);
+size_t format_double(double v, char out[NUMBER_TEXT_SIZE]);
 
 /* Writes decimal digits; returns their count, at most 20. */
-size_t number_digits(uint64_t v, char out[20]);
+size_t format_decimal_digits(uint64_t v, char out[20]);
 
 #endif

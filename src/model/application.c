@@ -11,13 +11,13 @@ static const struct choice team_roles[] = {
     { 0 },
 };
 static const struct choice team_states[] = {
-    { .value = TEAM_INVITED, .name = "INVITED", .doc = "Has not accepted yet" },
-    { .value = TEAM_ACCEPTED, .name = "ACCEPTED", .doc = "Is a member of the team" },
+    { .value = TEAM_MEMBER_INVITED, .name = "INVITED", .doc = "Has not accepted yet" },
+    { .value = TEAM_MEMBER_ACCEPTED, .name = "ACCEPTED", .doc = "Is a member of the team" },
     { 0 },
 };
 
 const struct type type_team_name = { .kind = KIND_STRING,
-                                     .rule = &rule_name,
+                                     .rule = &rule_visible_name,
                                      .flags = TYPE_TRIM,
                                      .min = 1,
                                      .max = 32,
@@ -63,7 +63,7 @@ const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
 /* --- applications --------------------------------------------------------------------- */
 
 const struct type type_application_name = { .kind = KIND_STRING,
-                                            .rule = &rule_name,
+                                            .rule = &rule_visible_name,
                                             .flags = TYPE_TRIM,
                                             .min = 1,
                                             .max = 32,
@@ -110,7 +110,7 @@ const struct type type_integration_types = { .kind = KIND_MAP,
                                              .of = &type_integration_type,
                                              .doc = "0: to guilds, 1: to users" };
 
-bool application_installs(const struct application *a, enum integration_type type)
+bool application_can_be_installed(const struct application *a, enum integration_type type)
 {
     const struct integration_type_item *items = a->integration_types_config.items;
 
@@ -121,7 +121,7 @@ bool application_installs(const struct application *a, enum integration_type typ
 }
 
 /* clang-format off */
-#define BRIEF_FIELDS                                                                               \
+#define INTEGRATION_APPLICATION_FIELDS                                                                               \
     { FIELD(struct application, id), .type = &type_id },                                           \
     { FIELD(struct application, name), .type = &type_application_name },                           \
     { FIELD(struct application, icon), .type = &type_asset_hash, .flags = NULLABLE },              \
@@ -138,7 +138,7 @@ bool application_installs(const struct application *a, enum integration_type typ
 
 /* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
-    BRIEF_FIELDS,                                                                                  \
+    INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
     { FIELD_AS(struct application, flags_new_, "flags_new"), .type = &type_permissions,            \
       .doc = "Flags as a decimal string" },                                                        \
@@ -184,8 +184,8 @@ static const struct field application_fields[] = {
     { FIELD(struct application, approximate_user_authorization_count), .type = &type_count },
     { FIELD(struct application, explicit_content_filter), .type = &type_count },
     { FIELD(struct application, interactions_version), .type = &type_count },
-    { FIELD(struct application, interactions_event_types), .type = &type_none },
-    { FIELD(struct application, eligible_oauth2_scopes), .type = &type_none },
+    { FIELD(struct application, interactions_event_types), .type = &type_always_empty_list },
+    { FIELD(struct application, eligible_oauth2_scopes), .type = &type_always_empty_list },
     { 0 },
 };
 const struct schema application_schema = {
@@ -199,7 +199,7 @@ const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_applicat
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-static const struct field brief_application_fields[] = { BRIEF_FIELDS, { 0 } };
+static const struct field brief_application_fields[] = { INTEGRATION_APPLICATION_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {
     .name = "IntegrationApplication",
     .size = sizeof(struct application),
@@ -210,7 +210,7 @@ const struct type type_integration_application = { .kind = KIND_OBJECT,
                                                    .schema = &brief_application_schema };
 
 static const struct field described_application_fields[] = {
-    BRIEF_FIELDS,
+    INTEGRATION_APPLICATION_FIELDS,
     { FIELD(struct application, role_connections_verification_url), .type = &type_url,
       .flags = OPTIONAL | NULLABLE, .doc = "With include_role_connections_metadata" },
     { 0 },
@@ -221,8 +221,8 @@ static const struct schema described_application_schema = {
     .fields = described_application_fields,
     .doc = "The app of an integration, with the URL for role connection verification.",
 };
-const struct type type_described_application = { .kind = KIND_OBJECT,
-                                                 .schema = &described_application_schema };
+const struct type type_application_with_verification = { .kind = KIND_OBJECT,
+                                                         .schema = &described_application_schema };
 
 static const struct field application_ref_fields[] = {
     { FIELD(struct application_ref, application_id), .type = &type_id },
@@ -236,12 +236,12 @@ const struct schema application_ref_schema = {
 };
 
 static const struct field integrations_ref_fields[] = {
-    { FIELD(struct integrations_ref, guild_id), .type = &type_id },
+    { FIELD(struct guild_integrations_ref, guild_id), .type = &type_id },
     { 0 },
 };
-const struct schema integrations_ref_schema = {
+const struct schema guild_integrations_ref_schema = {
     .name = "IntegrationsRef",
-    .size = sizeof(struct integrations_ref),
+    .size = sizeof(struct guild_integrations_ref),
     .fields = integrations_ref_fields,
     .doc = "A guild whose integrations changed.",
 };

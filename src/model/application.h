@@ -6,7 +6,7 @@
 
 /* --- teams ---------------------------------------------------------------------------- */
 
-enum team_state { TEAM_INVITED = 1, TEAM_ACCEPTED = 2 };
+enum team_membership_state { TEAM_MEMBER_INVITED = 1, TEAM_MEMBER_ACCEPTED = 2 };
 
 struct team_member {
     const struct user *user;
@@ -38,7 +38,7 @@ enum {
     APPLICATION_FLAGS_INTENTS =
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
     APPLICATION_PUBLIC_CLIENT = 1 << 8, /* OAuth2 client that has no secret */
-    APPLICATION_FLAGS_OWN = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
+    APPLICATION_FLAGS_SETTABLE = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
 };
 
 /* Flags that the server sets. */
@@ -114,7 +114,7 @@ static inline void application_set_flags(struct application *a, int64_t flags)
 }
 
 /* Returns true if the app can be installed to guilds, or to users. */
-bool application_installs(const struct application *a, enum integration_type type);
+bool application_can_be_installed(const struct application *a, enum integration_type type);
 
 extern const struct schema application_schema;        /* fields for the owners */
 extern const struct schema public_application_schema; /* fields for everyone */
@@ -125,17 +125,17 @@ extern const struct type type_install_params, type_integration_types, type_redir
 /* --- applications inside other objects ------------------------------------------------ */
 
 /* The app of an integration, without and with role_connections_verification_url. */
-extern const struct type type_integration_application, type_described_application;
+extern const struct type type_integration_application, type_application_with_verification;
 
 struct application_ref {
     snowflake application_id;
 };
-struct integrations_ref {
+struct guild_integrations_ref {
     snowflake guild_id;
 };
 
 extern const struct schema application_ref_schema; /* event data of USER_APPLICATION_* */
 /* Event data of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
-extern const struct schema integrations_ref_schema;
+extern const struct schema guild_integrations_ref_schema;
 
 #endif

@@ -9,8 +9,9 @@ static const struct choice channel_types[] = {
     { CHANNEL_VOICE, NULL, "VOICE", "Voice channel of a guild" },
     { CHANNEL_GROUP, NULL, "GROUP_DM", "Group direct message" },
     { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "Announcements" },
-    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of an announcement channel" },
+    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "Announcements" },
+    { CHANNEL_ANNOUNCEMENT_THREAD, NULL, "ANNOUNCEMENT_THREAD",
+      "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "Thread" },
     { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread that members join by invitation" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice channel with an audience" },
@@ -21,7 +22,7 @@ static const struct choice channel_types[] = {
 
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
 const struct type type_channel_name = { .kind = KIND_STRING,
-                                        .rule = &rule_name,
+                                        .rule = &rule_visible_name,
                                         .flags = TYPE_TRIM,
                                         .min = 1,
                                         .max = 100,
@@ -195,17 +196,17 @@ const struct schema channel_schema = {
 const struct type type_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
 const struct type type_channels = { .kind = KIND_ARRAY, .of = &type_channel };
 
-static const struct field thread_gone_fields[] = {
-    { FIELD(struct thread_gone, id), .type = &type_id },
-    { FIELD(struct thread_gone, guild_id), .type = &type_id },
-    { FIELD(struct thread_gone, parent_id), .type = &type_id },
-    { FIELD(struct thread_gone, type), .type = &type_channel_type },
+static const struct field thread_delete_event_fields[] = {
+    { FIELD(struct thread_delete_event, id), .type = &type_id },
+    { FIELD(struct thread_delete_event, guild_id), .type = &type_id },
+    { FIELD(struct thread_delete_event, parent_id), .type = &type_id },
+    { FIELD(struct thread_delete_event, type), .type = &type_channel_type },
     { 0 },
 };
-const struct schema thread_gone_schema = {
+const struct schema thread_delete_event_schema = {
     .name = "ThreadGone",
-    .size = sizeof(struct thread_gone),
-    .fields = thread_gone_fields,
+    .size = sizeof(struct thread_delete_event),
+    .fields = thread_delete_event_fields,
     .doc = "A thread that was deleted.",
 };
 
@@ -229,7 +230,7 @@ bool channel_is_private(int64_t type)
 
 bool channel_is_thread(int64_t type)
 {
-    return type >= CHANNEL_NEWS_THREAD && type <= CHANNEL_PRIVATE_THREAD;
+    return type >= CHANNEL_ANNOUNCEMENT_THREAD && type <= CHANNEL_PRIVATE_THREAD;
 }
 
 bool channel_is_voice(int64_t type)
@@ -237,14 +238,14 @@ bool channel_is_voice(int64_t type)
     return type == CHANNEL_VOICE || type == CHANNEL_STAGE;
 }
 
-bool channel_holds_posts(int64_t type)
+bool channel_has_posts(int64_t type)
 {
     return type == CHANNEL_FORUM || type == CHANNEL_MEDIA;
 }
 
-bool channel_takes_messages(int64_t type)
+bool channel_accepts_messages(int64_t type)
 {
-    return type != CHANNEL_CATEGORY && !channel_holds_posts(type);
+    return type != CHANNEL_CATEGORY && !channel_has_posts(type);
 }
 
 bool overwrites_equal(const struct list *a, const struct list *b)
@@ -260,7 +261,7 @@ bool overwrites_equal(const struct list *a, const struct list *b)
     return true;
 }
 
-const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id)
+const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id)
 {
     const struct overwrite *o = overwrites->items;
 
@@ -270,7 +271,7 @@ const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id
     return NULL;
 }
 
-static void leave_out_thread(struct channel *c)
+static void omit_thread_fields(struct channel *c)
 {
     c->message_count.given = c->member_count.given = c->total_message_sent.given = ABSENT;
     c->applied_tags.given = ABSENT;
@@ -278,11 +279,11 @@ static void leave_out_thread(struct channel *c)
 }
 
 /* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
-static void shape_parent(struct channel *c)
+static void omit_thread_parent_fields(struct channel *c)
 {
-    bool posts = channel_holds_posts(c->type);
+    bool posts = channel_has_posts(c->type);
 
-    if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_NEWS)
+    if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_ANNOUNCEMENT)
         c->default_thread_rate_limit_per_user.given = ABSENT;
     if (!posts)
         c->available_tags.given = c->default_reaction_emoji.given = c->default_sort_order.given =
@@ -291,11 +292,11 @@ static void shape_parent(struct channel *c)
         c->default_forum_layout.given = ABSENT;
 }
 
-static void shape_private(struct channel *c)
+static void omit_private_channel_fields(struct channel *c)
 {
     bool group = c->type == CHANNEL_GROUP;
 
-    leave_out_thread(c);
+    omit_thread_fields(c);
     c->guild_id.given = c->parent_id.given = c->position.given = ABSENT;
     c->permission_overwrites.given = ABSENT;
     c->recipients.given = GIVEN;
@@ -305,12 +306,12 @@ static void shape_private(struct channel *c)
         c->is_message_request.given = ABSENT;
     else
         c->is_message_request = (struct opt_bool){ GIVEN, false };
-    c->managed = given_mark(group && c->application_id.value);
+    c->managed = opt_true_or_absent(group && c->application_id.value);
     if (!c->managed.value)
         c->application_id.given = ABSENT;
 }
 
-static void shape_guild(struct channel *c)
+static void omit_guild_channel_fields(struct channel *c)
 {
     c->recipients.given = c->icon.given = c->managed.given = ABSENT;
     c->application_id.given = c->is_message_request.given = ABSENT;
@@ -319,19 +320,19 @@ static void shape_guild(struct channel *c)
         c->nsfw.given = ABSENT;
     } else {
         c->owner_id.given = ABSENT;
-        leave_out_thread(c);
+        omit_thread_fields(c);
     }
 }
 
-void channel_shape(struct channel *c)
+void channel_omit_inapplicable_fields(struct channel *c)
 {
     bool category = c->type == CHANNEL_CATEGORY, voice = channel_is_voice(c->type);
 
-    shape_parent(c);
+    omit_thread_parent_fields(c);
     if (channel_is_private(c->type))
-        shape_private(c);
+        omit_private_channel_fields(c);
     else
-        shape_guild(c);
+        omit_guild_channel_fields(c);
     if (!voice)
         c->bitrate.given = c->user_limit.given = c->rtc_region.given = c->video_quality_mode.given =
             ABSENT;
@@ -346,7 +347,7 @@ void channel_shape(struct channel *c)
         c->default_auto_archive_duration.given = ABSENT;
 }
 
-bool channels_hold(const struct list *channels, snowflake id)
+bool channels_contain(const struct list *channels, snowflake id)
 {
     const struct channel *c = channels->items;
 

@@ -10,8 +10,8 @@ enum channel_type {
     CHANNEL_VOICE = 2,
     CHANNEL_GROUP = 3,
     CHANNEL_CATEGORY = 4,
-    CHANNEL_NEWS = 5,
-    CHANNEL_NEWS_THREAD = 10,
+    CHANNEL_ANNOUNCEMENT = 5,
+    CHANNEL_ANNOUNCEMENT_THREAD = 10,
     CHANNEL_THREAD = 11,
     CHANNEL_PRIVATE_THREAD = 12,
     CHANNEL_STAGE = 13,
@@ -21,11 +21,11 @@ enum channel_type {
 
 bool channel_is_private(int64_t type); /* DM or group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type);    /* voice or stage */
-bool channel_holds_posts(int64_t type); /* forum or media channel */
-bool channel_takes_messages(int64_t type);
+bool channel_is_voice(int64_t type);  /* voice or stage */
+bool channel_has_posts(int64_t type); /* forum or media channel */
+bool channel_accepts_messages(int64_t type);
 
-bool channels_hold(const struct list *channels, snowflake id);
+bool channels_contain(const struct list *channels, snowflake id);
 
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
@@ -35,7 +35,8 @@ enum channel_flags {
 enum overwrite_type {
     OVERWRITE_ROLE = 0,
     OVERWRITE_MEMBER = 1,
-    OVERWRITE_EITHER = -1, /* the request body has no type; the type is determined from the id */
+    OVERWRITE_TYPE_FROM_ID =
+        -1, /* the request body has no type; the type is determined from the id */
 };
 
 struct overwrite {
@@ -92,7 +93,7 @@ struct channel {
     const struct message *message;      /* first message, in the response to a new post */
     struct opt_list applied_tags;       /* snowflakes of forum tags */
     int64_t messages_written;           /* not in the JSON; counts the starter message, too */
-    bool begun;                         /* not in the JSON; there is a starter message */
+    bool has_starter_message;           /* not in the JSON; there is a starter message */
 
     /* Fields of channels that have threads. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
@@ -105,7 +106,7 @@ struct channel_nick {
     snowflake id;
     struct str nick;
 };
-struct thread_gone {
+struct thread_delete_event {
     snowflake id, guild_id, parent_id;
     int64_t type;
 };
@@ -116,7 +117,7 @@ struct recipient_event {
 };
 
 extern const struct schema channel_schema, overwrite_schema;
-extern const struct schema thread_gone_schema;     /* event data of THREAD_DELETE */
+extern const struct schema thread_delete_event_schema; /* event data of THREAD_DELETE */
 extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD and _REMOVE events */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
@@ -127,8 +128,8 @@ enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 /* Returns true if both lists, sorted by id, have the same targets with the same permissions. */
 bool overwrites_equal(const struct list *a, const struct list *b);
 /* Returns the overwrite of a role or member; NULL: none. */
-const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id);
+const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id);
 
-void channel_shape(struct channel *c);
+void channel_omit_inapplicable_fields(struct channel *c);
 
 #endif

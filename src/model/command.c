@@ -59,8 +59,8 @@ static const struct choice channel_types[] = {
     { .value = CHANNEL_VOICE, .name = "GUILD_VOICE", .doc = "Voice" },
     { .value = CHANNEL_GROUP, .name = "GROUP_DM", .doc = "Group" },
     { .value = CHANNEL_CATEGORY, .name = "GUILD_CATEGORY", .doc = "Category" },
-    { .value = CHANNEL_NEWS, .name = "GUILD_NEWS", .doc = "Announcements" },
-    { .value = CHANNEL_NEWS_THREAD, .name = "NEWS_THREAD", .doc = "Announcement thread" },
+    { .value = CHANNEL_ANNOUNCEMENT, .name = "GUILD_NEWS", .doc = "Announcements" },
+    { .value = CHANNEL_ANNOUNCEMENT_THREAD, .name = "NEWS_THREAD", .doc = "Announcement thread" },
     { .value = CHANNEL_THREAD, .name = "PUBLIC_THREAD", .doc = "Thread" },
     { .value = CHANNEL_PRIVATE_THREAD, .name = "PRIVATE_THREAD", .doc = "Private thread" },
     { .value = CHANNEL_STAGE, .name = "GUILD_STAGE_VOICE", .doc = "Stage" },
@@ -110,7 +110,7 @@ const struct type type_command_integration_types = { .kind = KIND_ARRAY,
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
 const struct type type_channel_types = { .kind = KIND_ARRAY, .of = &type_channel_type };
 
-static bool file_type_holds(struct str s)
+static bool is_file_type(struct str s)
 {
     if (str_is(s, "image") || str_is(s, "video") || str_is(s, "audio"))
         return true;
@@ -119,7 +119,7 @@ static bool file_type_holds(struct str s)
             return false;
     return s.n > 1 && s.p[0] == '.';
 }
-static const struct rule file_type_rule = { file_type_holds, FORM_REGEX };
+static const struct string_rule file_type_rule = { is_file_type, FORM_REGEX };
 static const struct type type_file_type = {
     .kind = KIND_STRING,
     .flags = TYPE_LOWER,
@@ -129,9 +129,9 @@ static const struct type type_file_type = {
     .doc = "image, video, audio, or an extension with its dot",
 };
 const struct type type_file_types = { .kind = KIND_ARRAY,
-                                      .max = COMMAND_MOST_FILE_TYPES,
+                                      .max = COMMAND_MAX_FILE_TYPES,
                                       .of = &type_file_type };
-const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MOST_LENGTH };
+const struct type type_entered_length = { .kind = KIND_INT, .min = 0, .max = COMMAND_MAX_LENGTH };
 const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_INT };
 
 /* --- objects -------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ const struct schema command_choice_schema = {
 };
 const struct type type_command_choice = { .kind = KIND_OBJECT, .schema = &command_choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY,
-                                          .max = COMMAND_MOST_CHOICES,
+                                          .max = COMMAND_MAX_CHOICES,
                                           .of = &type_command_choice };
 
 static const struct field choice_plain_fields[] = { CHOICE_NAME, CHOICE_VALUE, { 0 } };
@@ -175,7 +175,7 @@ static const struct type type_choice_plain = { .kind = KIND_OBJECT,
                                                .schema = &choice_plain_schema };
 static const struct type type_choices_plain = { .kind = KIND_ARRAY, .of = &type_choice_plain };
 
-static const struct type type_options, type_options_kept, type_options_plain;
+static const struct type type_options, type_options_stored, type_options_unlocalized;
 
 /* clang-format off */
 #define OPTION_NAME                                                                                \
@@ -216,29 +216,30 @@ const struct schema command_option_schema = {
 };
 const struct type type_command_option = { .kind = KIND_OBJECT, .schema = &command_option_schema };
 static const struct type type_options = { .kind = KIND_ARRAY,
-                                          .max = COMMAND_MOST_OPTIONS,
+                                          .max = COMMAND_MAX_OPTIONS,
                                           .of = &type_command_option };
 
-static const struct field option_kept_fields[] = {
+static const struct field option_stored_fields[] = {
     OPTION_NAME,
     DICTIONARY(struct command_option, name_localizations),
     OPTION_DESCRIPTION,
     DICTIONARY(struct command_option, description_localizations),
-    OPTION_REST(type_options_kept, type_choices),
+    OPTION_REST(type_options_stored, type_choices),
     { FIELD(struct command_option, file_types), .type = &type_file_types, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema option_kept_schema = {
+static const struct schema option_stored_schema = {
     .size = sizeof(struct command_option),
-    .fields = option_kept_fields,
+    .fields = option_stored_fields,
 };
-static const struct type type_option_kept = { .kind = KIND_OBJECT, .schema = &option_kept_schema };
-static const struct type type_options_kept = { .kind = KIND_ARRAY, .of = &type_option_kept };
+static const struct type type_option_stored = { .kind = KIND_OBJECT,
+                                                .schema = &option_stored_schema };
+static const struct type type_options_stored = { .kind = KIND_ARRAY, .of = &type_option_stored };
 
 static const struct field option_plain_fields[] = {
     OPTION_NAME,
     OPTION_DESCRIPTION,
-    OPTION_REST(type_options_plain, type_choices_plain),
+    OPTION_REST(type_options_unlocalized, type_choices_plain),
     { 0 },
 };
 static const struct schema option_plain_schema = {
@@ -247,7 +248,8 @@ static const struct schema option_plain_schema = {
 };
 static const struct type type_option_plain = { .kind = KIND_OBJECT,
                                                .schema = &option_plain_schema };
-static const struct type type_options_plain = { .kind = KIND_ARRAY, .of = &type_option_plain };
+static const struct type type_options_unlocalized = { .kind = KIND_ARRAY,
+                                                      .of = &type_option_plain };
 
 static const struct type type_flag = { .kind = KIND_BOOL };
 static const struct type type_permission_map = { .kind = KIND_MAP, .of = &type_flag };
@@ -317,31 +319,32 @@ const struct schema command_schema = {
 const struct type type_command = { .kind = KIND_OBJECT, .schema = &command_schema };
 const struct type type_commands = { .kind = KIND_ARRAY, .of = &type_command };
 
-static const struct field command_kept_fields[] = {
+static const struct field command_stored_fields[] = {
     COMMAND_BEGIN,
     DICTIONARY(struct command, name_localizations),
     COMMAND_DESCRIPTION,
     DICTIONARY(struct command, description_localizations),
-    COMMAND_REST(type_options_kept),
+    COMMAND_REST(type_options_stored),
     { 0 },
 };
-static const struct schema command_kept_schema = {
+static const struct schema command_stored_schema = {
     .size = sizeof(struct command),
-    .fields = command_kept_fields,
+    .fields = command_stored_fields,
 };
-const struct type type_command_kept = { .kind = KIND_OBJECT, .schema = &command_kept_schema };
+const struct type type_command_stored = { .kind = KIND_OBJECT, .schema = &command_stored_schema };
 
 static const struct field command_plain_fields[] = {
     COMMAND_BEGIN,
     COMMAND_DESCRIPTION,
-    COMMAND_REST(type_options_plain),
+    COMMAND_REST(type_options_unlocalized),
     { 0 },
 };
 static const struct schema command_plain_schema = {
     .size = sizeof(struct command),
     .fields = command_plain_fields,
 };
-const struct type type_command_plain = { .kind = KIND_OBJECT, .schema = &command_plain_schema };
+const struct type type_command_unlocalized = { .kind = KIND_OBJECT,
+                                               .schema = &command_plain_schema };
 
 /* --- permissions ---------------------------------------------------------------------- */
 

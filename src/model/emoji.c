@@ -2,7 +2,7 @@
 #include "model/fields/types.h"
 #include "model/emoji.h"
 
-static bool emoji_name_holds(struct str s)
+static bool is_emoji_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i], lower = (char)(c | 0x20);
@@ -13,7 +13,7 @@ static bool emoji_name_holds(struct str s)
     return true;
 }
 
-static const struct rule rule_emoji_name = { emoji_name_holds, FORM_REGEX };
+static const struct string_rule rule_emoji_name = { is_emoji_name, FORM_REGEX };
 const struct type type_emoji_name = { .kind = KIND_STRING,
                                       .rule = &rule_emoji_name,
                                       .min = 2,

@@ -41,36 +41,36 @@ struct guild {
 };
 
 /* A member (or similar object) encoded in advance, in two forms that READY may need. */
-struct written_person {
+struct encoded_member {
     snowflake id;
     struct str object; /* with "user_id" instead of "user" */
     struct str user;   /* a partial user */
 };
 
 /* Members that are encoded once for all recipients: as one list with full users, and one by one. */
-struct written_people {
+struct encoded_members {
     struct str list; /* JSON array */
-    struct written_person *each;
+    struct encoded_member *each;
     size_t count;
 };
 
 /* Fields of a guild that are equal for all recipients, encoded once. */
-struct written_guild {
-    struct str beside;     /* fields that some clients expect outside of "properties" */
-    struct str properties; /* the other fields; the id is in `beside` */
-    struct str *channels;  /* each channel as a JSON object, in the order of the channels */
+struct encoded_guild {
+    struct str top_level_fields; /* fields that some clients expect outside of "properties" */
+    struct str properties;       /* the other fields; the id is in `beside` */
+    struct str *channels;        /* each channel as a JSON object, in the order of the channels */
 };
 
 struct gateway_guild {
     struct guild guild; /* first member, so that the fields of a guild apply */
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable;            /* absent if just joined, otherwise false */
-    struct list members, channels, threads; /* struct member, struct channel */
-    const struct written_people *people;    /* used instead of members; or NULL */
-    const struct written_guild *written;    /* encoded fields that all recipients share; or NULL */
-    struct list channel_texts;              /* struct str: visible channels, with `written` */
-    struct str presences;                   /* JSON array, which the gateway sets */
+    struct opt_bool unavailable;                   /* absent if just joined, otherwise false */
+    struct list members, channels, threads;        /* struct member, struct channel */
+    const struct encoded_members *encoded_members; /* used instead of members; or NULL */
+    const struct encoded_guild *encoded; /* encoded fields that all recipients share; or NULL */
+    struct list channel_texts;           /* struct str: visible channels, with `written` */
+    struct str presences;                /* JSON array, which the gateway sets */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };
@@ -82,7 +82,7 @@ struct guild_role_event {
     snowflake guild_id;
     const struct role *role;
 };
-struct guild_role_gone {
+struct guild_role_delete_event {
     snowflake guild_id, role_id;
 };
 struct guild_user_event {
@@ -92,14 +92,14 @@ struct guild_user_event {
 };
 
 extern const struct schema guild_schema, gateway_guild_schema;
-extern const struct schema guild_seen_schema;       /* fields that depend on the recipient */
-extern const struct schema guild_ref_schema;        /* event data of GUILD_DELETE */
-extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE and _UPDATE events */
-extern const struct schema guild_role_gone_schema;  /* event data of GUILD_ROLE_DELETE */
+extern const struct schema guild_per_recipient_schema; /* fields that depend on the recipient */
+extern const struct schema guild_ref_schema;           /* event data of GUILD_DELETE */
+extern const struct schema guild_role_event_schema;    /* GUILD_ROLE_CREATE and _UPDATE events */
+extern const struct schema guild_role_delete_event_schema; /* event data of GUILD_ROLE_DELETE */
 extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* events */
 extern const struct type type_guild, type_guild_name;
 
 bool guild_has_feature(const struct guild *g, const char *name);
-bool guild_is_vip(const struct guild *g);
+bool guild_may_use_vip_regions(const struct guild *g);
 
 #endif

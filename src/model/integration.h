@@ -15,7 +15,7 @@ struct integration_account {
 struct role_connection_metadata {
     int64_t type;
     struct str key, name, description;
-    struct opt_list name_localizations, description_localizations; /* struct pair */
+    struct opt_list name_localizations, description_localizations; /* struct string_pair */
 };
 
 struct integration {
@@ -34,21 +34,21 @@ struct integration {
     struct opt_list role_connections_metadata;
     const struct user *user;
 
-    struct str word; /* type that clients get; set by integration_dress */
+    struct str displayed_type; /* type that clients get; set by integration_set_displayed_type */
 };
 
 /* Sets the type that clients get, and fields that depend on it. Called before encoding. */
-void integration_dress(struct integration *i);
+void integration_set_displayed_type(struct integration *i);
 
-struct integration_gone {
+struct integration_delete_event {
     snowflake id;
     struct opt_id guild_id, channel_id, application_id;
 };
 
 extern const struct schema integration_event_schema; /* INTEGRATION_CREATE and _UPDATE events */
-extern const struct schema integration_gone_schema;  /* event data of INTEGRATION_DELETE */
+extern const struct schema integration_delete_event_schema; /* event data of INTEGRATION_DELETE */
 /* Lists of integrations; the second one has the fields of include_role_connections_metadata. */
-extern const struct type type_integrations, type_described_integrations;
+extern const struct type type_integrations, type_integrations_with_metadata;
 extern const struct type type_integration_account;
 extern const struct type type_role_connections_metadata; /* at most 5 entries */
 

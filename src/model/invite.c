@@ -116,7 +116,7 @@ const struct schema invite_schema = {
     .fields = invite_fields,
     .doc = "An invite to a guild, to a group or to become friends.",
 };
-const struct schema full_invite_schema = {
+const struct schema invite_with_metadata_schema = {
     .name = "FullInvite",
     .size = sizeof(struct invite),
     .fields = full_invite_fields,
@@ -159,5 +159,7 @@ const struct schema invite_delete_schema = {
 };
 
 const struct type type_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
-const struct type type_full_invite = { .kind = KIND_OBJECT, .schema = &full_invite_schema };
-const struct type type_full_invites = { .kind = KIND_ARRAY, .of = &type_full_invite };
+const struct type type_invite_with_metadata = { .kind = KIND_OBJECT,
+                                                .schema = &invite_with_metadata_schema };
+const struct type type_invites_with_metadata = { .kind = KIND_ARRAY,
+                                                 .of = &type_invite_with_metadata };

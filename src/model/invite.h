@@ -6,8 +6,8 @@
 #include "model/scheduled_event.h"
 
 enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
-enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_FORM = 1 << 3 };
-enum invite_target { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
+enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_VERIFICATION_FORM = 1 << 3 };
+enum invite_target_type { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
 
 struct invite_application {
     snowflake id;
@@ -44,8 +44,8 @@ struct invite {
 };
 
 extern const struct schema invite_schema;                              /* public fields */
-extern const struct schema full_invite_schema;                         /* with uses and max_age */
+extern const struct schema invite_with_metadata_schema;                /* with uses and max_age */
 extern const struct schema invite_create_schema, invite_delete_schema; /* gateway events */
-extern const struct type type_invite, type_full_invite, type_full_invites;
+extern const struct type type_invite, type_invite_with_metadata, type_invites_with_metadata;
 
 #endif

@@ -3,7 +3,7 @@
 #include "model/member.h"
 
 const struct type type_nick = { .kind = KIND_STRING,
-                                .rule = &rule_name,
+                                .rule = &rule_visible_name,
                                 .flags = TYPE_TRIM,
                                 .max = 32,
                                 .doc = "Nickname in this guild" };
@@ -46,7 +46,7 @@ const struct schema guild_member_schema = {
 const struct type type_member = { .kind = KIND_OBJECT, .schema = &member_schema };
 const struct type type_members = { .kind = KIND_ARRAY, .of = &type_member };
 
-int64_t member_restrained_until(const struct member *m)
+int64_t member_restricted_until(const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;
 

@@ -3,8 +3,8 @@
 
 #include "model/reaction.h"
 
-static const struct type type_anything = { .kind = KIND_RAW,
-                                           .doc = "A string or number, as the client sent it" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "A string or number, as the client sent it" };
 static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
 static const struct type type_components = { .kind = KIND_RAW, .doc = "Components" };
 static const struct type type_snapshots = { .kind = KIND_RAW,
@@ -103,9 +103,9 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, embeds), .type = &type_embeds },                                       \
     { FIELD(struct message, pinned), .type = &type_bool },                                         \
     { FIELD(struct message, type), .type = &type_count },                                          \
-    { FIELD(struct message, flags), .type = &type_bit_set },                                         \
+    { FIELD(struct message, flags), .type = &type_flag_bits },                                         \
     { FIELD(struct message, components), .type = &type_components },                               \
-    { FIELD(struct message, nonce), .type = &type_anything, .flags = OPTIONAL },                   \
+    { FIELD(struct message, nonce), .type = &type_nonce, .flags = OPTIONAL },                   \
     { FIELD(struct message, webhook_id), .type = &type_id, .flags = OPTIONAL },                    \
     { FIELD(struct message, application_id), .type = &type_id, .flags = OPTIONAL },                \
     { FIELD(struct message, interaction), .type = &type_interaction,                               \
@@ -136,8 +136,10 @@ static const struct field gateway_message_fields[] = {
     { FIELD(struct message, channel_type), .type = &type_count, .flags = OPTIONAL },
     { 0 },
 };
-static const struct field shown_fields[] = { FIELDS_AFTER_AUTHOR(&type_message_mentions), { 0 } };
-static const struct field shown_webhook_fields[] = {
+static const struct field message_after_author_fields[] = {
+    FIELDS_AFTER_AUTHOR(&type_message_mentions), { 0 }
+};
+static const struct field webhook_message_from_author_fields[] = {
     { FIELD(struct message, author), .type = &type_partial_user },
     FIELDS_AFTER_AUTHOR(&type_message_mentions),
     { 0 },
@@ -154,45 +156,45 @@ const struct schema gateway_message_schema = {
     .fields = gateway_message_fields,
     .doc = "A message with its guild and member, as sent in events.",
 };
-const struct schema shown_message_schema = {
+const struct schema message_after_author_schema = {
     .name = "ShownMessage",
     .size = sizeof(struct message),
-    .fields = shown_fields,
+    .fields = message_after_author_fields,
 };
-const struct schema shown_webhook_message_schema = {
+const struct schema webhook_message_from_author_schema = {
     .name = "ShownWebhookMessage",
     .size = sizeof(struct message),
-    .fields = shown_webhook_fields,
+    .fields = webhook_message_from_author_fields,
 };
 const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
 const struct type type_messages = { .kind = KIND_ARRAY, .of = &type_message };
 
-static const struct field gone_fields[] = {
-    { FIELD(struct message_gone, id), .type = &type_id },
-    { FIELD(struct message_gone, channel_id), .type = &type_id },
-    { FIELD(struct message_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+static const struct field message_delete_fields[] = {
+    { FIELD(struct message_delete_event, id), .type = &type_id },
+    { FIELD(struct message_delete_event, channel_id), .type = &type_id },
+    { FIELD(struct message_delete_event, guild_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema message_gone_schema = {
+const struct schema message_delete_event_schema = {
     .name = "MessageGone",
-    .size = sizeof(struct message_gone),
-    .fields = gone_fields,
+    .size = sizeof(struct message_delete_event),
+    .fields = message_delete_fields,
     .doc = "A message that was deleted.",
 };
-static const struct field all_gone_fields[] = {
-    { FIELD(struct messages_gone, ids), .type = &type_ids },
-    { FIELD(struct messages_gone, channel_id), .type = &type_id },
-    { FIELD(struct messages_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+static const struct field messages_delete_fields[] = {
+    { FIELD(struct messages_delete_event, ids), .type = &type_ids },
+    { FIELD(struct messages_delete_event, channel_id), .type = &type_id },
+    { FIELD(struct messages_delete_event, guild_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema messages_gone_schema = {
+const struct schema messages_delete_event_schema = {
     .name = "MessagesGone",
-    .size = sizeof(struct messages_gone),
-    .fields = all_gone_fields,
+    .size = sizeof(struct messages_delete_event),
+    .fields = messages_delete_fields,
     .doc = "Messages that were deleted together.",
 };
 
-bool message_stays(int64_t type)
+bool message_cannot_be_deleted(int64_t type)
 {
     return (type >= MESSAGE_RECIPIENT_ADD && type <= MESSAGE_CHANNEL_ICON_CHANGE) ||
            type == MESSAGE_THREAD_STARTER;

@@ -112,44 +112,45 @@ struct message {
     snowflake author_id;
     int64_t pinned_at; /* microseconds; 0: unknown */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for;       /* user who can see the message; 0: everyone */
-    int64_t reacted;               /* enum message_reacted */
-    struct opt_str kept_reactions; /* reactions column, without counts of reaction_lanes */
-    bool polled;                   /* whether the message has a poll */
-    struct opt_str snapshot;       /* content of the forwarded message, see forwards.c */
-    struct list snapshot_files;    /* struct attachment */
-    struct str shown;              /* cached JSON, see messages/show/shown.c; .p NULL: none */
-    struct str told;               /* new messages: JSON shared by response and event */
+    snowflake ephemeral_for;         /* user who can see the message; 0: everyone */
+    int64_t reacted;                 /* enum message_reaction_state */
+    struct opt_str stored_reactions; /* reactions column, without counts of reaction_lanes */
+    bool polled;                     /* whether the message has a poll */
+    struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
+    struct list snapshot_files;      /* struct attachment */
+    struct str cached_json;          /* cached JSON, see messages/show/shown.c; .p NULL: none */
+    struct str shared_json;          /* new messages: JSON shared by response and event */
 };
 
-enum message_reacted {
-    REACTED = 1,          /* the message may have reactions */
-    REACTED_IN_LANES = 2, /* has reactions, some counted only in the table reaction_lanes */
-    REACTED_BY_FEW = 3,   /* the row contains the ids of all users who reacted */
+enum message_reaction_state {
+    MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
+    HAS_REACTIONS_IN_COUNTER_SHARDS =
+        2, /* has reactions, some counted only in the table reaction_lanes */
+    HAS_REACTIONS_WITH_ALL_USERS = 3, /* the row contains the ids of all users who reacted */
 };
 
-struct message_gone {
+struct message_delete_event {
     snowflake id, channel_id;
     struct opt_id guild_id;
 };
-struct messages_gone {
+struct messages_delete_event {
     struct list ids; /* snowflakes */
     snowflake channel_id;
     struct opt_id guild_id;
 };
 
-extern const struct schema message_schema;         /* form in responses */
-extern const struct schema gateway_message_schema; /* form in events */
-extern const struct schema message_gone_schema;    /* event data of MESSAGE_DELETE */
+extern const struct schema message_schema;              /* form in responses */
+extern const struct schema gateway_message_schema;      /* form in events */
+extern const struct schema message_delete_event_schema; /* event data of MESSAGE_DELETE */
 /* Fields of a response after the author, without reactions; for webhooks with the author. */
-extern const struct schema shown_message_schema, shown_webhook_message_schema;
-extern const struct schema messages_gone_schema; /* event data of MESSAGE_DELETE_BULK */
+extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
+extern const struct schema messages_delete_event_schema; /* event data of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 
 /* Returns true for messages that the server creates, not a user. */
 bool message_is_system(int64_t type);
 /* Returns true for system messages of groups and threads that cannot be deleted. */
-bool message_stays(int64_t type);
+bool message_cannot_be_deleted(int64_t type);
 
 #endif

@@ -31,23 +31,24 @@ static const struct type type_answer = { .kind = KIND_OBJECT, .schema = &answer_
 const struct type type_poll_answers = { .kind = KIND_ARRAY, .of = &type_answer };
 
 static const struct field count_fields[] = {
-    { FIELD(struct poll_count, id), .type = &type_count, .doc = "The answer" },
-    { FIELD(struct poll_count, count), .type = &type_count },
-    { FIELD(struct poll_count, me_voted), .type = &type_bool, .doc = "In events always false" },
+    { FIELD(struct poll_answer_count, id), .type = &type_count, .doc = "The answer" },
+    { FIELD(struct poll_answer_count, count), .type = &type_count },
+    { FIELD(struct poll_answer_count, me_voted), .type = &type_bool,
+      .doc = "In events always false" },
     { 0 },
 };
 static const struct schema count_schema = {
     .name = "PollAnswerCount",
-    .size = sizeof(struct poll_count),
+    .size = sizeof(struct poll_answer_count),
     .fields = count_fields,
     .doc = "The number of votes for an answer.",
 };
-static const struct type type_one_count = { .kind = KIND_OBJECT, .schema = &count_schema };
-static const struct type type_counts = { .kind = KIND_ARRAY, .of = &type_one_count };
+static const struct type type_answer_count = { .kind = KIND_OBJECT, .schema = &count_schema };
+static const struct type type_answer_counts = { .kind = KIND_ARRAY, .of = &type_answer_count };
 
 static const struct field results_fields[] = {
     { FIELD(struct poll_results, is_finalized), .type = &type_bool },
-    { FIELD(struct poll_results, answer_counts), .type = &type_counts },
+    { FIELD(struct poll_results, answer_counts), .type = &type_answer_counts },
     { 0 },
 };
 static const struct schema results_schema = {

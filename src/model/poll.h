@@ -4,7 +4,7 @@
 
 #include "model/reaction.h"
 
-enum { POLL_MOST_ANSWERS = 10 };
+enum { POLL_MAX_ANSWERS = 10 };
 
 struct poll_media {
     struct opt_str text;
@@ -14,13 +14,13 @@ struct poll_answer {
     int64_t answer_id; /* numbers start at 1 */
     const struct poll_media *poll_media;
 };
-struct poll_count {
+struct poll_answer_count {
     int64_t id, count;
     bool me_voted;
 };
 struct poll_results {
     bool is_finalized;
-    struct list answer_counts; /* struct poll_count, one per answer */
+    struct list answer_counts; /* struct poll_answer_count, one per answer */
 };
 struct poll {
     const struct poll_media *question;

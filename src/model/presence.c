@@ -4,7 +4,7 @@
 static const struct field presence_fields[] = {
     { FIELD(struct presence, user), .type = &type_partial_user },
     { FIELD(struct presence, status), .type = &type_text },
-    { FIELD(struct presence, activities), .type = &type_none },
+    { FIELD(struct presence, activities), .type = &type_always_empty_list },
     { FIELD(struct presence, client_status), .type = &type_raw },
     { 0 },
 };

@@ -52,16 +52,16 @@ static const struct type type_reaction = { .kind = KIND_OBJECT, .schema = &react
 static const struct type type_reaction_array = { .kind = KIND_ARRAY, .of = &type_reaction };
 const struct type type_reactions = { .kind = KIND_RAW,
                                      .of = &type_reaction_array,
-                                     .show = reaction_text_show };
+                                     .show = write_reactions_json };
 
 /* --- events --------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define WHERE                                                                                      \
+#define REACTION_LOCATION_FIELDS                                                                                      \
     { FIELD(struct reaction_event, channel_id), .type = &type_id },                                \
     { FIELD(struct reaction_event, message_id), .type = &type_id },                                \
     { FIELD(struct reaction_event, guild_id), .type = &type_id, .flags = OPTIONAL }
-#define WHAT                                                                                       \
+#define REACTION_EMOJI_FIELDS                                                                                       \
     { FIELD(struct reaction_event, user_id), .type = &type_id, .flags = OPTIONAL },                \
     { FIELD(struct reaction_event, emoji), .type = &type_reaction_emoji },                         \
     { FIELD(struct reaction_event, burst), .type = &type_bool },                                   \
@@ -69,20 +69,22 @@ const struct type type_reactions = { .kind = KIND_RAW,
 /* clang-format on */
 
 static const struct field added_fields[] = {
-    WHERE,
-    WHAT,
+    REACTION_LOCATION_FIELDS,
+    REACTION_EMOJI_FIELDS,
     { FIELD(struct reaction_event, message_author_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct reaction_event, member), .type = &type_member, .flags = OPTIONAL },
     { FIELD(struct reaction_event, burst_colors), .type = &type_colors, .flags = OPTIONAL },
     { 0 },
 };
-static const struct field removed_fields[] = { WHERE, WHAT, { 0 } };
+static const struct field removed_fields[] = { REACTION_LOCATION_FIELDS,
+                                               REACTION_EMOJI_FIELDS,
+                                               { 0 } };
 static const struct field emoji_removed_fields[] = {
-    WHERE,
+    REACTION_LOCATION_FIELDS,
     { FIELD(struct reaction_event, emoji), .type = &type_reaction_emoji },
     { 0 },
 };
-static const struct field all_removed_fields[] = { WHERE, { 0 } };
+static const struct field all_removed_fields[] = { REACTION_LOCATION_FIELDS, { 0 } };
 
 const struct schema reaction_added_schema = {
     .name = "ReactionAdded",

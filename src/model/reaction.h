@@ -23,14 +23,14 @@ struct reaction {
 };
 
 /* A reaction of the caller. */
-struct own_reaction {
+struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
 /* Reactions of the caller to messages `first` to `last` of a channel, newest message first. */
-struct own_reactions {
+struct caller_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct own_reaction; filled by the hook's listener */
+    struct list list; /* struct caller_reaction; filled by the hook's listener */
 };
 
 /* Fields of all reaction events; each event has some of them. */

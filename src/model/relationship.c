@@ -62,13 +62,13 @@ const struct schema relationship_change_schema = {
 
 /* --- game relationships --------------------------------------------------------------- */
 
-static const struct choice accesses[] = {
+static const struct choice dm_access_choices[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside of it" },
     { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
     { DM_NOWHERE, NULL, "NONE", "Nowhere" },
     { 0 },
 };
-static const struct type type_access = { .kind = KIND_INT, .choices = accesses };
+static const struct type type_access = { .kind = KIND_INT, .choices = dm_access_choices };
 
 static const struct field game_fields[] = {
     { FIELD(struct game_relationship, id), .type = &type_id },
@@ -91,7 +91,7 @@ static const struct type type_game_relationship = { .kind = KIND_OBJECT,
                                                     .schema = &game_relationship_schema };
 const struct type type_game_relationships = { .kind = KIND_ARRAY, .of = &type_game_relationship };
 
-static const struct field game_gone_fields[] = {
+static const struct field game_relationship_delete_fields[] = {
     { FIELD(struct game_relationship, id), .type = &type_id },
     { FIELD(struct game_relationship, application_id), .type = &type_id },
     { FIELD(struct game_relationship, type), .type = &type_relationship_type },
@@ -100,10 +100,10 @@ static const struct field game_gone_fields[] = {
     { FIELD(struct game_relationship, user_id), .type = &type_id },
     { 0 },
 };
-const struct schema game_relationship_gone_schema = {
+const struct schema game_relationship_delete_schema = {
     .name = "GameRelationshipGone",
     .size = sizeof(struct game_relationship),
-    .fields = game_gone_fields,
+    .fields = game_relationship_delete_fields,
     .doc = "A game relationship that ended.",
 };
 
@@ -151,13 +151,13 @@ static const struct type type_friend_suggestion = { .kind = KIND_OBJECT,
                                                     .schema = &friend_suggestion_schema };
 const struct type type_friend_suggestions = { .kind = KIND_ARRAY, .of = &type_friend_suggestion };
 
-static const struct field suggestion_gone_fields[] = {
-    { FIELD(struct suggestion_gone, suggested_user_id), .type = &type_id },
+static const struct field friend_suggestion_delete_fields[] = {
+    { FIELD(struct friend_suggestion_delete_event, suggested_user_id), .type = &type_id },
     { 0 },
 };
-const struct schema suggestion_gone_schema = {
+const struct schema friend_suggestion_delete_schema = {
     .name = "FriendSuggestionGone",
-    .size = sizeof(struct suggestion_gone),
-    .fields = suggestion_gone_fields,
+    .size = sizeof(struct friend_suggestion_delete_event),
+    .fields = friend_suggestion_delete_fields,
     .doc = "A friend suggestion that was removed.",
 };

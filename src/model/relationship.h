@@ -35,7 +35,7 @@ extern const struct type type_relationship_type, type_relationships;
 /* --- game relationships --------------------------------------------------------------- */
 
 /* Places in which direct messages of a game friend are shown. */
-enum dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
+enum game_dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
 
 struct game_relationship {
     snowflake id; /* id of the other account */
@@ -46,8 +46,8 @@ struct game_relationship {
     snowflake user_id; /* account to which the relationship belongs */
 };
 
-extern const struct schema game_relationship_schema;      /* also GAME_RELATIONSHIP_ADD event */
-extern const struct schema game_relationship_gone_schema; /* GAME_RELATIONSHIP_REMOVE event */
+extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD event */
+extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE event */
 extern const struct type type_game_relationships;
 
 /* --- friend suggestions --------------------------------------------------------------- */
@@ -68,12 +68,12 @@ struct friend_suggestion {
     struct opt_list contact_names; /* struct str */
 };
 
-struct suggestion_gone {
+struct friend_suggestion_delete_event {
     snowflake suggested_user_id;
 };
 
 extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE event */
-extern const struct schema suggestion_gone_schema;   /* FRIEND_SUGGESTION_DELETE event */
+extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE event */
 extern const struct type type_friend_suggestions;
 
 #endif

@@ -3,7 +3,7 @@
 #include "model/role.h"
 
 const struct type type_role_name = { .kind = KIND_STRING,
-                                     .rule = &rule_name,
+                                     .rule = &rule_visible_name,
                                      .flags = TYPE_TRIM,
                                      .min = 1,
                                      .max = 100,

@@ -10,7 +10,7 @@ enum event_status {
     EVENT_COMPLETED = 3,
     EVENT_CANCELED = 4
 };
-enum event_place { EVENT_IN_STAGE = 1, EVENT_IN_VOICE = 2, EVENT_ELSEWHERE = 3 };
+enum event_entity_type { EVENT_IN_STAGE = 1, EVENT_IN_VOICE = 2, EVENT_EXTERNAL = 3 };
 enum event_frequency { EVENT_YEARLY, EVENT_MONTHLY, EVENT_WEEKLY, EVENT_DAILY };
 
 struct event_n_weekday {
@@ -65,7 +65,7 @@ extern const struct schema scheduled_event_schema, event_exception_schema;
 extern const struct schema scheduled_event_user_schema; /* …_USER_ADD and …_USER_REMOVE events */
 extern const struct type type_scheduled_event, type_scheduled_events, type_event_recurrence,
     type_event_metadata, type_event_exception, type_event_exceptions, type_event_name,
-    type_event_description, type_event_place, type_event_status, type_event_privacy,
-    type_event_recurrence_in;
+    type_event_description, type_event_entity_type, type_event_status, type_event_privacy,
+    type_event_recurrence_input;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "model/user.h"
 
-struct sound {
+struct soundboard_sound {
     snowflake sound_id;
     struct str name;
     double volume;
@@ -19,17 +19,17 @@ struct sound {
     struct opt_str file; /* name of the audio file */
 };
 /* Several changed sounds of a guild. */
-struct sounds_event {
+struct soundboard_sounds_event {
     snowflake guild_id;
-    struct list soundboard_sounds; /* struct sound */
+    struct list soundboard_sounds; /* struct soundboard_sound */
 };
-extern const struct schema sounds_event_schema;
+extern const struct schema soundboard_sounds_event_schema;
 
-struct sound_gone {
+struct sound_delete_event {
     snowflake guild_id, sound_id;
 };
 
-extern const struct schema sound_schema, sound_gone_schema;
+extern const struct schema sound_schema, sound_delete_event_schema;
 extern const struct type type_sound, type_sounds, type_sound_name, type_volume;
 
 #endif

@@ -4,7 +4,7 @@
 #include "model/fields/types.h"
 
 const struct type type_sticker_name = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .rule = &rule_name, .min = 2, .max = 30
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .rule = &rule_visible_name, .min = 2, .max = 30
 };
 const struct type type_sticker_tags = { .kind = KIND_STRING,
                                         .flags = TYPE_TRIM,
@@ -12,12 +12,12 @@ const struct type type_sticker_tags = { .kind = KIND_STRING,
                                         .max = 200,
                                         .doc = "The name of an emoji, by convention" };
 
-static bool description_holds(struct str s)
+static bool is_sticker_description(struct str s)
 {
     return s.n != 1;
 }
-static const struct rule rule_description = { description_holds, "BASE_TYPE_BAD_LENGTH",
-                                              "Must be between 2 and 100 in length." };
+static const struct string_rule rule_description = { is_sticker_description, "BASE_TYPE_BAD_LENGTH",
+                                                     "Must be between 2 and 100 in length." };
 const struct type type_sticker_description = { .kind = KIND_STRING,
                                                .flags = TYPE_TRIM,
                                                .rule = &rule_description,

@@ -32,7 +32,7 @@ struct thread_members_update {
     int64_t member_count;
     struct opt_list added_members;      /* struct thread_member */
     struct opt_list removed_member_ids; /* snowflakes */
-    struct list concerned;              /* snowflakes of added and removed users; not in the JSON */
+    struct list affected_user_ids;      /* snowflakes of added and removed users; not in the JSON */
 };
 
 struct thread_list_sync {

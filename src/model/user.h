@@ -47,14 +47,14 @@ struct user_in_ready {
 extern const struct type type_username, type_display_name;
 extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
-extern const struct type type_bit_set; /* a set of flag bits, as a number */
+extern const struct type type_flag_bits; /* a set of flag bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar, … */
 extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
-extern const struct schema own_user_schema;     /* all fields, for the account itself */
+extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
 /* The user as an OAuth2 app gets it: with scope identify, and also with scope email. */
-extern const struct schema identity_schema, identity_with_email_schema;
+extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
 extern const struct schema profile_user_schema; /* public user with bio */
 
 /* Fields of a partial user, for objects that begin with a user. */
@@ -65,15 +65,15 @@ extern const struct schema profile_user_schema; /* public user with bio */
     { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
     { FIELD(struct user, global_name), .type = &type_display_name, .flags = NULLABLE },            \
     { FIELD(struct user, avatar), .type = &type_asset_hash, .flags = NULLABLE },                   \
-    { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
-    { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
-    { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
-    { FIELD(struct user, public_flags), .type = &type_bit_set },                                   \
-    { FIELD_AS(struct user, flags_, "flags"), .type = &type_bit_set, .flags = how_ },              \
+    { FIELD(struct user, avatar_decoration_data), .type = &type_always_null, .flags = NULLABLE },      \
+    { FIELD(struct user, primary_guild), .type = &type_always_null, .flags = NULLABLE },               \
+    { FIELD(struct user, collectibles), .type = &type_always_null, .flags = NULLABLE },                \
+    { FIELD(struct user, public_flags), .type = &type_flag_bits },                                   \
+    { FIELD_AS(struct user, flags_, "flags"), .type = &type_flag_bits, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
 /* Other users get only the public flags. */
-#define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, SHOWN_AGAIN)
+#define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, RESPONSE_ALIAS)
 /* clang-format on */
 
 #endif

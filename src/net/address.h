@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-enum { ADDRESS_TEXT = 46 }; /* longest text form, with its NUL */
+enum { ADDRESS_TEXT_SIZE = 46 }; /* longest text form, with its NUL */
 
 /* IPv6 form of an address; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
 struct address {
@@ -16,14 +16,14 @@ struct address {
 };
 
 /* Converts a struct sockaddr; families other than AF_INET and AF_INET6 give all zeros. */
-struct address address_from(const void *sockaddr);
+struct address address_from_sockaddr(const void *sockaddr);
 bool address_parse(struct str text, struct address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
-size_t address_write(const struct address *a, char out[ADDRESS_TEXT]);
+size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
 
 /* Returns the key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64,
  * because a customer or machine usually gets a whole /64. */
-uint64_t address_key(const struct address *a);
+uint64_t address_limit_key(const struct address *a);
 
 struct network {
     struct address address;
@@ -32,7 +32,7 @@ struct network {
 
 /* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */
 bool network_parse(struct str text, struct network *ret);
-bool network_holds(const struct network *n, const struct address *a);
+bool network_contains(const struct network *n, const struct address *a);
 
 /* Returns true if the address is on the public internet. Outgoing requests may connect only to
  * public addresses, unless the operator allows private ones. */

@@ -21,12 +21,12 @@ struct video_codecs {
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
 /* Sums of the codec priorities of all participants of a room. */
-struct codec_count {
+struct codec_votes {
     uint64_t ranks[CODEC_COUNT];
     bool refused[CODEC_COUNT];
 };
-void codec_count_add(struct codec_count *count, const struct video_codecs *c);
+void codec_votes_add(struct codec_votes *count, const struct video_codecs *c);
 /* Returns the codec with the lowest sum among those that all can decode; H.264 if there is none. */
-enum video_codec codec_count_best(const struct codec_count *count);
+enum video_codec codec_votes_choose(const struct codec_votes *count);
 
 #endif

@@ -5,16 +5,16 @@
 #include "json/schema.h"
 #include "relay/internal.h"
 
-enum voice_peer_state { VOICE_STRANGER, VOICE_ASKING, VOICE_KNOWN };
+enum voice_socket_state { VOICE_UNAUTHENTICATED, VOICE_IDENTIFYING, VOICE_IDENTIFIED };
 
 struct voice_peer {
-    struct relay_hub *hub;
+    struct voice_loop *loop_state;
     struct websocket *ws;
     uint64_t number; /* unique in the relay */
     int version;
-    enum voice_peer_state state;
-    struct relay_place place;
-    bool placed; /* the stored voice state is marked as connected */
+    enum voice_socket_state state;
+    struct voice_state_key voice_state;
+    bool is_marked_connected; /* the stored voice state is marked as connected */
     bool counted, closing;
     bool lost_route;          /* the client has sent op 32 (no route) */
     struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
@@ -24,22 +24,23 @@ struct voice_peer {
 };
 
 /* Voice sockets of one event loop. */
-struct relay_hub {
+struct voice_loop {
     struct relay *relay;
     struct loop *loop;
     struct map peers; /* by number */
-    struct deadlines *strangers, *overdue;
+    struct deadline_list *unauthenticated, *overdue;
     struct arena *arena; /* for the message that is being handled */
     struct buf out;
 };
 
 /* --- peers.c -------------------------------------------------------------------------- */
 
-void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d);
+void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d);
 /* Closes the socket and marks the stored voice state as disconnected. */
-void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason);
+void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const char *reason);
 /* Creates a message from this socket to the relay's thread. */
-struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
+struct relay_message *voice_peer_new_message(const struct voice_peer *p,
+                                             enum relay_message_kind kind, size_t text);
 
 /* --- opcodes.c ------------------------------------------------------------------------ */
 
@@ -64,18 +65,18 @@ extern const struct voice_op_row voice_op_rows[];
 
 extern const struct type type_voice_layers; /* in IDENTIFY */
 extern const struct type type_voice_codecs; /* in SELECT_PROTOCOL */
-extern const struct type type_voice_video, type_voice_wants;
+extern const struct type type_voice_video, type_voice_video_request;
 
 /* Parses the video layers of IDENTIFY and returns their number; one layer if only video is set. */
-unsigned voice_layers_read(bool video, const struct list *streams,
-                           struct relay_layer ret[RELAY_LAYERS]);
-struct codec_offer voice_codecs_read(const struct list *codecs);
-extern const struct type type_voice_session;
-void handle_voice_session(struct voice_peer *p, const void *d);
+unsigned parse_video_layers(bool video, const struct list *streams,
+                            struct relay_layer ret[RELAY_LAYERS_MAX]);
+struct codec_offer parse_codec_list(const struct list *codecs);
+extern const struct type type_voice_session_update;
+void handle_voice_session_update(struct voice_peer *p, const void *d);
 /* Parses op 15. False: a key is no SSRC, a quality is not 0 to 100, or there are too many
  * entries. */
-bool voice_wants_read(const struct list *entries, struct video_wants *ret);
+bool parse_video_request(const struct list *entries, struct video_request *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
-void handle_voice_wants(struct voice_peer *p, const void *d);
+void handle_voice_video_request(struct voice_peer *p, const void *d);
 
 #endif

@@ -20,7 +20,7 @@ extern const struct domain *const guildhall_domains[];
 
 struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
-    void (*announce)(void *arg, const struct announcement *list);
+    void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
     /* Domains instead of guildhall_domains. May be NULL. */
     const struct domain *const *domains;
@@ -37,7 +37,7 @@ struct guildhall_hooks {
 /* Initialises libraries, logging, hash keys and SIGPIPE; call once per process. */
 void guildhall_init(const struct config *config);
 /* Raises the limit of file descriptors to the hard limit; guildhall_init calls this. */
-void guildhall_raise_descriptors(void);
+void raise_descriptor_limit(void);
 
 /* Starts a server. Logs and returns an error if port, data folder or configuration is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
@@ -55,9 +55,9 @@ struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
-struct voice *guildhall_voice(const struct guildhall *g);
+struct voice_service *guildhall_voice(const struct guildhall *g);
 
 /* Opens the store for tools: to write while no server runs, or (beside) to read while one runs. */
-enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret);
+enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

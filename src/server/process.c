@@ -13,11 +13,11 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/parts.h"
+#include "server/guildhall_internal.h"
 
 /* Each connection needs a file descriptor. The soft limit is often 1,024, for programs that use
  * select(). */
-void guildhall_raise_descriptors(void)
+void raise_descriptor_limit(void)
 {
     struct rlimit r;
 
@@ -30,7 +30,7 @@ void guildhall_raise_descriptors(void)
 
 /* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
  * would be loaded and require another libc. */
-static void choose_name_lookup(void)
+static void configure_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
     __nss_configure_lookup("hosts", "files dns");
@@ -42,34 +42,34 @@ void guildhall_init(const struct config *config)
     bool json = strcmp(config->log_format, "json") == 0 ||
                 (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
 
-    mem_configure(parts_loop_count(config));
+    mem_configure_malloc(config_loop_count(config));
     if (sodium_init() < 0) {
         fprintf(stderr,
                 "guildhall: cannot initialise libsodium: the system provides no random numbers\n");
         exit(1);
     }
-    log_init(STDERR_FILENO, log_level_named(config->log_level), json);
-    hash_init();
+    log_init(STDERR_FILENO, log_level_from_name(config->log_level), json);
+    hash_init_random_key();
     snowflake_init((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);
-    choose_name_lookup();
-    guildhall_raise_descriptors();
+    configure_name_lookup();
+    raise_descriptor_limit();
 }
 
-static unsigned core_count(void)
+static unsigned cpu_core_count(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     return cores > 0 ? (unsigned)cores : 1;
 }
 
-unsigned parts_loop_count(const struct config *c)
+unsigned config_loop_count(const struct config *c)
 {
-    return c->loops ? (unsigned)c->loops : core_count();
+    return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
 /* The default is half of the cores, so that a flood of log-ins leaves the other half free. */
-unsigned parts_password_threads(const struct config *c)
+unsigned config_password_threads(const struct config *c)
 {
-    return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;
+    return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;
 }

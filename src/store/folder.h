@@ -12,8 +12,8 @@ bool folder_sync(const char *path);
  * the caller is not root, they do nothing. */
 
 /* Gives one file in the folder to the folder's owner. */
-bool folder_give_file(const char *folder, int fd);
+bool folder_chown_file(const char *folder, int fd);
 /* Gives everything in the folder to the folder's owner. */
-bool folder_give_all(const char *folder);
+bool folder_chown_all(const char *folder);
 
 #endif

@@ -1,10 +1,10 @@
 /* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
  * Stores the newest records in memory and overwrites the oldest. Without a watcher nothing is
- * stored, and callers detect that with one atomic load (traffic_is_on). Records contain secrets;
- * the code that displays them must redact those (admin/console/show.h).
+ * stored, and callers detect that with one atomic load (traffic_is_recorded). Records contain
+ * secrets; the code that displays them must redact those (admin/console/traffic_records.h).
  *
- * Uses only base/. Start with traffic_add. */
+ * Uses only base/. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 
@@ -27,14 +27,14 @@ enum traffic_kind {
 /* Type of the credential of a request, judged by its form alone. */
 enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
-    TRAFFIC_BARE, /* token without a prefix, as user clients send it */
+    TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
     TRAFFIC_BOT_TWICE, /* "Bot Bot …", a common mistake */
     TRAFFIC_BEARER,
 };
 
 /* Texts of a record. */
-enum traffic_text {
+enum traffic_record_text {
     TRAFFIC_TARGET,       /* requests: path and query; refused requests: as far as known */
     TRAFFIC_PROBLEM,      /* requests: first validation error; sockets: close reason */
     TRAFFIC_ADDRESS,      /* client address */
@@ -47,7 +47,7 @@ enum traffic_text {
 };
 
 /* Maximum length of a text; longer texts are truncated. */
-enum { TRAFFIC_LONGEST = 16 * 1024 };
+enum { TRAFFIC_MAX_TEXT = 16 * 1024 };
 
 struct traffic_record {
     uint64_t number; /* numbers start at 1 and have no gaps */
@@ -55,41 +55,43 @@ struct traffic_record {
     int64_t took_ns; /* duration; requests only */
     snowflake user_id, application_id;
     const char *name;         /* name of the route or event, a string literal; NULL: none */
-    const char *place;        /* requests: path pattern of the route, a literal; NULL: none */
+    const char *path_pattern; /* requests: path pattern of the route, a literal; NULL: none */
     uint64_t session, socket; /* gateway session and socket */
     uint64_t seq;             /* sent messages: sequence number in the session; 0: none */
     int32_t status;           /* requests: HTTP status; messages: opcode; closed: close code */
     int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
-    uint32_t kept[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_LONGEST */
-    uint8_t kind;                 /* enum traffic_kind */
-    uint8_t method;               /* requests: enum http_method */
-    uint8_t caller;               /* enum caller_kind; 0: unauthenticated */
-    uint8_t credential;           /* requests: enum traffic_credential */
-    bool not_served;              /* requests: whether this server does not implement the route */
+    uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_MAX_TEXT */
+    uint8_t kind;                   /* enum traffic_kind */
+    uint8_t method;                 /* requests: enum http_method */
+    uint8_t caller;                 /* enum caller_kind; 0: unauthenticated */
+    uint8_t credential;             /* requests: enum traffic_credential */
+    bool not_served;                /* requests: whether this server does not implement the route */
 };
 
-struct traffic;
+struct traffic_ring;
 
-/* Creates a ring of `bytes` bytes, which records always, or only while watched (traffic_hold). */
-struct traffic *traffic_new(size_t bytes, bool always);
-void traffic_free(struct traffic *t);
+/* Creates a ring of `bytes` bytes, which records always, or only while watched
+ * (traffic_start_watching). */
+struct traffic_ring *traffic_ring_new(size_t bytes, bool always);
+void traffic_ring_free(struct traffic_ring *t);
 
 /* True if records are stored at the moment. May be called from any thread; false for NULL. */
-bool traffic_is_on(const struct traffic *t);
+bool traffic_is_recorded(const struct traffic_ring *t);
 /* Start and stop watching; the number of watchers is counted. */
-void traffic_hold(struct traffic *t);
-void traffic_release(struct traffic *t);
+void traffic_start_watching(struct traffic_ring *t);
+void traffic_stop_watching(struct traffic_ring *t);
 
 /* Adds a record with its texts; sets number, lengths and kept. May be called from any thread. */
-void traffic_add(struct traffic *t, struct traffic_record *r,
-                 const struct str texts[TRAFFIC_TEXTS]);
+void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
+                        const struct str texts[TRAFFIC_TEXTS]);
 
 /* Returns the numbers of the oldest stored and of the newest record; 0: none. */
-void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest);
+void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
 /* Reads a record; its texts are written to room. Returns false if the record is not stored. */
-bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room);
-struct str traffic_text(const struct traffic_record *r, const struct buf *room,
-                        enum traffic_text which);
+bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
+                         struct buf *room);
+struct str traffic_record_text(const struct traffic_record *r, const struct buf *room,
+                               enum traffic_record_text which);
 
 #endif

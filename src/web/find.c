@@ -10,7 +10,7 @@ static const char *const page_paths[] = {
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
 };
 
-static bool is_page_of_chat(struct str path)
+static bool is_chat_page(struct str path)
 {
     for (size_t i = 0; page_paths[i]; i++) {
         struct str page = str_of(page_paths[i]);
@@ -24,13 +24,13 @@ static bool is_page_of_chat(struct str path)
 }
 
 /* Returns true for pages in operator-only mode, where the start page is the workbench. */
-static bool is_page_of_operator(struct str path)
+static bool is_operator_page(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
 }
 
 /* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
-static bool is_plain_name(struct str name)
+static bool is_safe_file_name(struct str name)
 {
     char before = '/';
 
@@ -47,16 +47,16 @@ static bool is_plain_name(struct str name)
 }
 
 /* Finds the file of a path "/web/HASH/NAME". */
-static struct web_found find_asset(struct str path, struct str bundle)
+static struct web_found find_hashed_asset(struct str path, struct str bundle)
 {
-    struct str rest = str_from(path, 5), hash = str_cut(&rest, '/');
+    struct str rest = str_skip(path, 5), hash = str_cut(&rest, '/');
 
-    if (!str_eq(hash, bundle) || !is_plain_name(rest))
+    if (!str_eq(hash, bundle) || !is_safe_file_name(rest))
         return (struct web_found){ 0 };
     return (struct web_found){ rest, 200, true };
 }
 
-static bool str_holds(struct str text, const char *word)
+static bool text_contains(struct str text, const char *word)
 {
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
@@ -64,15 +64,15 @@ static bool str_holds(struct str text, const char *word)
 /* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
  * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
  * there is no chat. */
-struct web_found web_find(const struct web *web, struct str path, struct str accept,
-                          struct str bundle)
+struct web_found web_find_file(const struct web *web, struct str path, struct str accept,
+                               struct str bundle)
 {
-    bool page = web->operator_only ? is_page_of_operator(path) : is_page_of_chat(path);
-    bool person = str_holds(accept, "text/html");
+    bool page = web->operator_only ? is_operator_page(path) : is_chat_page(path);
+    bool person = text_contains(accept, "text/html");
     bool first = path.n == 1 && !web->operator_only;
 
     if (str_starts(path, STR("/web/"))) {
-        struct web_found found = find_asset(path, bundle);
+        struct web_found found = find_hashed_asset(path, bundle);
 
         if (found.name.n)
             return found;

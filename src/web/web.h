@@ -16,6 +16,6 @@ struct web {
 
 /* Replies to a GET that matches no route with a page or a file of the pages. Returns false if there
  * is no such file. arg is a struct web. */
-bool web_answer(void *arg, struct call *call);
+bool web_reply(void *arg, struct call *call);
 
 #endif

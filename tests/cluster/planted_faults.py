@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """planted_faults - tests that the checks of the other cluster tests detect deliberate faults. Each case enables
-one fault in the servers (src/base/planted.h) and runs a test that must then fail. The wrong rule for
-gaps of the log is tested in tests/unit/cluster/settle.c, where it is detected immediately."""
+one fault in the servers (src/base/test_faults.h) and runs a test that must then fail. The wrong rule for
+gaps of the log is tested in tests/unit/cluster/log_gaps.c, where it is detected immediately."""
 
 import os
 

@@ -379,37 +379,37 @@ static const struct item cases[] = {
 static int passed, failed;
 
 /* Copies the text value by value, with decoded strings and parsed numbers. */
-static void copy_value(struct json_reader *r, struct json *j);
+static void copy_value(struct json_reader *r, struct json_writer *j);
 
-static void copy_members(struct json_reader *r, struct json *j)
+static void copy_members(struct json_reader *r, struct json_writer *j)
 {
     struct str key;
 
-    json_enter(r);
-    json_object(j);
+    json_enter_container(r);
+    json_begin_object(j);
     while (json_next_member(r, &key)) {
-        json_key_text(j, key);
+        json_escaped_key(j, key);
         copy_value(r, j);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void copy_items(struct json_reader *r, struct json *j)
+static void copy_items(struct json_reader *r, struct json_writer *j)
 {
-    json_enter(r);
-    json_array(j);
+    json_enter_container(r);
+    json_begin_array(j);
     while (json_next_item(r))
         copy_value(r, j);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void copy_value(struct json_reader *r, struct json *j)
+static void copy_value(struct json_reader *r, struct json_writer *j)
 {
     struct json_number n;
     struct str s;
     bool b;
 
-    switch (json_peek(r)) {
+    switch (json_peek_kind(r)) {
     case JSON_OBJECT:
         copy_members(r, j);
         break;
@@ -417,19 +417,19 @@ static void copy_value(struct json_reader *r, struct json *j)
         copy_items(r, j);
         break;
     case JSON_STRING:
-        if (json_take_string(r, &s))
+        if (json_read_string(r, &s))
             json_text(j, s);
         break;
     case JSON_NUMBER:
-        if (json_take_number(r, &n))
+        if (json_read_number(r, &n))
             json_raw(j, n.raw);
         break;
     case JSON_BOOL:
-        if (json_take_bool(r, &b))
+        if (json_read_bool(r, &b))
             json_bool(j, b);
         break;
     case JSON_NULL:
-        if (json_take_null(r))
+        if (json_read_null(r))
             json_null(j);
         break;
     case JSON_BAD:
@@ -441,11 +441,11 @@ static bool pulled(struct str text, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct json_reader r;
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
     json_reader_init(&r, text, arena);
     copy_value(&r, &j);
-    bool ok = json_end(&r);
+    bool ok = json_is_at_end(&r);
     arena_free(arena);
     return ok;
 }
@@ -462,7 +462,7 @@ static void expect(const char *name, struct str text, bool taken)
     if (text.n)
         memcpy(bytes, text.p, text.n);
     text.p = bytes;
-    bool ok = json_valid(text) == taken && pulled(text, &copy) == taken;
+    bool ok = json_is_valid(text) == taken && pulled(text, &copy) == taken;
     if (ok && taken)
         ok = pulled(buf_str(&copy), &again) && str_eq(buf_str(&copy), buf_str(&again));
     if (!ok)

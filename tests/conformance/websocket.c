@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "websocket_cases.h"
 
-enum { LARGEST = 64 << 20, PATIENCE_S = 20, SHORT = 300 };
+enum { MAX_PAYLOAD_FORM_BYTES = 64 << 20, PATIENCE_S = 20, SHORT = 300 };
 
 static int port;
 static char problem[200];
@@ -57,7 +57,7 @@ static void send_all(int fd, struct str bytes, size_t step)
 
         if (sent <= 0)
             return;
-        bytes = str_from(bytes, (size_t)sent);
+        bytes = str_skip(bytes, (size_t)sent);
     }
 }
 
@@ -111,7 +111,7 @@ static void add_piece(struct buf *out, const struct piece *p)
     add_length(out, p, p->declared ? p->declared : n);
     if (!p->bare)
         buf_add(out, mask, sizeof mask);
-    char *at = n ? buf_room(out, n) : NULL;
+    char *at = n ? buf_reserve(out, n) : NULL;
     for (uint64_t i = 0; i < n; i++)
         at[i] = (char)((p->fill ? 'x' : p->bytes[i]) ^ (p->bare ? 0 : mask[i & 3]));
     out->n += n;
@@ -143,7 +143,7 @@ static bool read_server_frame(int fd, struct frame *f)
         return wrong("a length is not in its shortest form", (long long)n);
     f->opcode = head[0] & 15;
     buf_reset(&f->payload);
-    char *at = n ? buf_room(&f->payload, n) : f->payload.p;
+    char *at = n ? buf_reserve(&f->payload, n) : f->payload.p;
     if (n && (!at || !read_bytes(fd, at, n)))
         return wrong("a payload was cut off", (long long)n);
     f->payload.n = n;
@@ -196,7 +196,7 @@ static bool talk(int fd, const struct wire_case *c, struct str bytes, size_t ste
     struct buf end;
     bool ok = handshake(fd);
 
-    buf_init(&f.payload, LARGEST);
+    buf_init(&f.payload, MAX_PAYLOAD_FORM_BYTES);
     buf_init(&end, 64);
     if (ok)
         send_all(fd, bytes, step);
@@ -217,7 +217,7 @@ static bool run_wire(const struct wire_case *c)
     struct buf bytes;
     bool ok = true;
 
-    buf_init(&bytes, LARGEST);
+    buf_init(&bytes, MAX_PAYLOAD_FORM_BYTES);
     for (int i = 0; i < PIECES && c->send[i].bytes; i++)
         add_piece(&bytes, &c->send[i]);
     for (int round = 0; ok && round < (bytes.n <= SHORT ? 2 : 1); round++) {

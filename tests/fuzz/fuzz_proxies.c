@@ -19,11 +19,11 @@ static bool same_address(const struct address *a, const struct address *b)
 
 static void check_list(struct str bytes)
 {
-    struct proxies p = { 0 };
+    struct proxy_networks p = { 0 };
     const char *problem = NULL;
-    bool ok = proxies_parse(bytes, &p, &problem);
+    bool ok = parse_trusted_proxies(bytes, &p, &problem);
 
-    FUZZ_CHECK(p.count <= PROXIES_MAX);
+    FUZZ_CHECK(p.count <= MAX_TRUSTED_PROXIES);
     FUZZ_CHECK(ok || problem);
 }
 
@@ -35,13 +35,13 @@ static void check_proxy_header(struct str bytes)
 {
     struct address whole = { 0 }, part = { 0 };
     bool found, part_found, decided = false;
-    long result = proxy_header_read(bytes, &whole, &found);
+    long result = parse_proxy_protocol_header(bytes, &whole, &found);
 
     FUZZ_CHECK(result <= (long)bytes.n && result <= PROXY_HEADER_MAX);
     FUZZ_CHECK(result == 0 || result == PROXY_NONE || result == PROXY_BAD || result >= 16);
     FUZZ_CHECK(!found || result >= 28);
     for (size_t n = 0; n <= bytes.n && n <= 64; n++) {
-        long step = proxy_header_read(str_slice(bytes.p, n), &part, &part_found);
+        long step = parse_proxy_protocol_header(str_slice(bytes.p, n), &part, &part_found);
 
         FUZZ_CHECK(step == result || (step == 0 && !decided));
         FUZZ_CHECK(!part_found || (found && same_address(&part, &whole)));
@@ -66,29 +66,29 @@ static bool request_of(struct str before, struct str lines, struct http_request 
     if (lines.n)
         memcpy(head + sizeof START - 1 + before.n, lines.p, lines.n);
     memcpy(head + n, "\r\n\r\n", 4);
-    return http_read_head(str_slice(head, n + 4), ret) > 0;
+    return http_parse_head(str_slice(head, n + 4), ret) > 0;
 }
 
-static struct address client_of(const struct proxies *p, const struct http_request *r)
+static struct address client_of(const struct proxy_networks *p, const struct http_request *r)
 {
     struct address a;
 
     FUZZ_CHECK(address_parse(STR("10.0.0.1"), &a));
-    forwarded_client(p, r, &a);
+    find_forwarded_client(p, r, &a);
     return a;
 }
 
 /* Lines that a client sends before the proxy's lines must not change an untrusted address that
  * was found. */
-static void check_forged(const struct proxies *p, struct str lines, struct str forged,
+static void check_forged(const struct proxy_networks *p, struct str lines, struct str forged,
                          struct str name)
 {
     struct http_request r;
 
-    if (!request_of(STR(""), lines, &r) || !http_header(&r, name).p)
+    if (!request_of(STR(""), lines, &r) || !http_find_header(&r, name).p)
         return;
     struct address honest = client_of(p, &r);
-    if (proxies_hold(p, &honest) || !request_of(forged, lines, &r))
+    if (is_trusted_proxy(p, &honest) || !request_of(forged, lines, &r))
         return;
     struct address told = client_of(p, &r);
 
@@ -96,7 +96,7 @@ static void check_forged(const struct proxies *p, struct str lines, struct str f
 }
 
 /* The proxy appends its entry to the client's header line. */
-static void check_appended(const struct proxies *p, struct str words)
+static void check_appended(const struct proxy_networks *p, struct str words)
 {
     char line[HEAD_MAX];
     struct address real;
@@ -121,15 +121,15 @@ static void check_appended(const struct proxies *p, struct str words)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str bytes = { (const char *)data, size };
-    struct proxies p;
+    struct proxy_networks p;
     const char *problem;
     struct http_request r;
 
     check_list(bytes);
     check_proxy_header(bytes);
-    FUZZ_CHECK(proxies_parse(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
+    FUZZ_CHECK(parse_trusted_proxies(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
     if (request_of(STR(""), bytes, &r)) {
-        forwarded_secure(&r, false);
+        forwarded_over_tls(&r, false);
         client_of(&p, &r);
     }
     check_forged(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"), STR("X-Forwarded-For"));

@@ -16,7 +16,7 @@ static void check_message(const struct ws_message *m)
                m->opcode == WS_PING || m->opcode == WS_PONG);
     FUZZ_CHECK(m->payload.n <= (control ? WS_MAX_CONTROL : MAX_MESSAGE));
     if (m->payload.n && (m->opcode == WS_TEXT || m->opcode == WS_CLOSE))
-        FUZZ_CHECK(utf8_valid(m->payload));
+        FUZZ_CHECK(utf8_is_valid(m->payload));
 }
 
 static void append_message_to_log(struct buf *log, const struct ws_message *m)
@@ -38,7 +38,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
     while (at < piece.n || found) {
         struct ws_message m;
 
-        used = ws_read(r, copy + at, piece.n - at, &m, &found);
+        used = ws_decode(r, copy + at, piece.n - at, &m, &found);
         if (used < 0)
             break;
         FUZZ_CHECK((size_t)used <= piece.n - at);
@@ -63,7 +63,7 @@ static void read_messages(struct str bytes, size_t step, struct buf *log)
     ws_reader_init(&r, MAX_MESSAGE);
     for (size_t at = 0; going && at < bytes.n; at += step)
         going = feed(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), log);
-    ws_reader_clear(&r);
+    ws_reader_free(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

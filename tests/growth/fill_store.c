@@ -47,7 +47,7 @@ static void add_members(struct crowd *c, int from, int to)
 
 static void insert_messages(struct crowd *c, const char *channel, int from, int to)
 {
-    unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
+    unsigned long long first = snowflake_from_ms(clock_us() / 1000 - 3600 * 1000);
 
     /* Gives each channel its own range of ids. */
     first += (unsigned long long)c->stacks++ * 1000000;
@@ -208,7 +208,7 @@ const char *crowd_text(const struct crowd *c, const char *text)
         buf_add_str(&b, str_of(words[i].value));
         text += strlen(words[i].key);
     }
-    const char *made = str_dupz(world_arena(c->world), buf_str(&b));
+    const char *made = str_dup_cstring(world_arena(c->world), buf_str(&b));
     buf_clear(&b);
     return made;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "base/mem.h"
 #include "fill_store.h"
 #include "gateway_conn.h"
@@ -32,7 +32,7 @@ static struct {
     atomic_llong sum, longest; /* nanoseconds of loop iterations and transactions */
 } held;
 
-static void record_iteration(const struct hold_record *r)
+static void record_iteration(const struct stall_record *r)
 {
     long long ns = r->longest_ns, longest = held.longest;
 
@@ -45,7 +45,7 @@ static void record_iteration(const struct hold_record *r)
 static void measure_every_loop_iteration(struct config *config)
 {
     config->loops = 1;
-    hold_watch(0, record_iteration);
+    stall_meter_watch(0, record_iteration);
 }
 
 /* --- requests ------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void send_measured_request(struct crowd *c, const struct question *q)
 
     if (a.status < 200 || a.status > 299)
         fail_test(__FILE__, __LINE__, "%s: %s got status %d: %.*s", q->name, a.call, a.status,
-                  STR_FMT(a.body));
+                  STR_ARGS(a.body));
 }
 
 /* --- results -------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ const struct resolver *resolver_named(struct str name)
         for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
             if (str_is(name, r->name))
                 return r;
-    fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_FMT(name));
+    fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_ARGS(name));
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
@@ -111,9 +111,9 @@ struct answer route_call(struct client *c, const struct route *r, const char *ur
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-static void add_least(struct json *j, const struct type *t);
+static void add_least(struct json_writer *j, const struct type *t);
 
-static void add_least_text(struct json *j, const struct type *t)
+static void add_least_text(struct json_writer *j, const struct type *t)
 {
     char text[256];
     size_t n = t->min > 0 && t->min < 256 ? (size_t)t->min : 1;
@@ -122,19 +122,19 @@ static void add_least_text(struct json *j, const struct type *t)
     json_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
 }
 
-static void add_least_object(struct json *j, const struct schema *s)
+static void add_least_object(struct json_writer *j, const struct schema *s)
 {
-    json_object(j);
+    json_begin_object(j);
     for (const struct field *f = s->fields; f->name.p; f++) {
         if (f->flags & OPTIONAL)
             continue;
         json_key(j, f->name);
         add_least(j, f->type);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void add_least(struct json *j, const struct type *t)
+static void add_least(struct json_writer *j, const struct type *t)
 {
     switch (t->kind) {
     case KIND_STRING:
@@ -159,14 +159,14 @@ static void add_least(struct json *j, const struct type *t)
         break;
     case KIND_RAW:
     case KIND_MAP:
-        json_object(j);
-        json_object_end(j);
+        json_begin_object(j);
+        json_end_object(j);
         break;
     case KIND_ARRAY:
-        json_array(j);
+        json_begin_array(j);
         for (int64_t i = 0; i < t->min; i++)
             add_least(j, t->of);
-        json_array_end(j);
+        json_end_array(j);
         break;
     case KIND_OBJECT:
         add_least_object(j, t->schema);
@@ -177,7 +177,7 @@ static void add_least(struct json *j, const struct type *t)
 struct str least_body(struct arena *a, const struct type *t)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 1024 * 1024);
     add_least(&j, t);

@@ -4,7 +4,7 @@
 
 #include "support/test_work.h"
 
-enum { MOST_READS = 8 };
+enum { READS_PER_ROUND_TRIP = 8 };
 
 /* One read of a batch; the test chooses its queries. */
 struct asked {
@@ -21,9 +21,9 @@ struct batch {
     int questions;
     bool measured;
     int64_t id;
-    enum err (*run)(struct work *w, struct tx *tx); /* NULL: ask_some */
+    enum err (*run)(struct work_item *w, struct tx *tx); /* NULL: ask_some */
     sem_t finished;
-    struct asked reads[MOST_READS];
+    struct asked reads[READS_PER_ROUND_TRIP];
     int count;
 };
 
@@ -33,7 +33,7 @@ struct loops *batch_serve(struct fixture *f);
 /* Queries of the counter's value plus 0 to 3. */
 extern const struct sql counter_questions[4];
 /* Runs as many of these queries as the batch says, one after the other. */
-enum err ask_some(struct work *w, struct tx *tx);
+enum err ask_some(struct work_item *w, struct tx *tx);
 
 /* Runs `count` reads in one loop iteration and waits for all of them. */
 void batch_ask(struct batch *b, struct loops *loops, int count);

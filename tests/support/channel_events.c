@@ -28,8 +28,8 @@ struct channel_events world_channel_events(struct world *w, const char *channel_
 
 static bool is_for(const struct heard *h, snowflake channel)
 {
-    return (h->to.kind == SUBJECT_CHANNEL && h->to.id == channel) ||
-           (h->to.kind == SUBJECT_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
+    return (h->to.kind == AUDIENCE_CHANNEL && h->to.id == channel) ||
+           (h->to.kind == AUDIENCE_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
 }
 
 static const struct heard *next_channel_event(void *of)
@@ -100,7 +100,7 @@ struct answer client_upload(struct client *c, const char *method, const char *js
     va_end(args);
     buf_init(&out, 128 * 1024 * 1024);
     if (json) {
-        char *text = str_dupz(a, str_of(json));
+        char *text = str_dup_cstring(a, str_of(json));
 
         for (char *p = text; *p; p++)
             *p = *p == '\'' ? '"' : *p;

@@ -49,17 +49,17 @@ struct hidden_place world_hidden_place(struct world *w)
     return p;
 }
 
-struct subject viewers(const char *guild, const char *channel)
+struct audience viewers(const char *guild, const char *channel)
 {
-    return to_viewers(id_of(guild), id_of(channel));
+    return audience_of_channel_viewers(id_of(guild), id_of(channel));
 }
 
 void expect_audit_at(const char *file, int line, struct world *w, const char *guild, int action,
                      const char *target)
 {
-    expect_told_at(file, line, w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                   "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
-                   target);
+    expect_told_at(
+        file, line, w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 
 struct statement {

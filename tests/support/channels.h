@@ -21,7 +21,7 @@ struct hidden_place {
 struct hidden_place world_hidden_place(struct world *w);
 
 /* The audience of a guild channel. */
-struct subject viewers(const char *guild, const char *channel);
+struct audience viewers(const char *guild, const char *channel);
 
 /* Expects that the next event is an entry of the audit log. */
 #define expect_audit(w, g, action, target) \

@@ -11,9 +11,9 @@
 
 #include "base/buf.h"
 #include "internal.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
-enum { PATIENCE_MS = 120000, LARGEST = 128 * 1024 * 1024 };
+enum { PATIENCE_MS = 120000, MAX_PAYLOAD_FORM_BYTES = 128 * 1024 * 1024 };
 
 static struct arena *client_arena(const struct client *c)
 {
@@ -52,7 +52,7 @@ static bool send_all(int fd, struct str bytes)
 
         if (n <= 0)
             return false;
-        bytes = str_from(bytes, (size_t)n);
+        bytes = str_skip(bytes, (size_t)n);
     }
     return true;
 }
@@ -61,7 +61,7 @@ static bool send_all(int fd, struct str bytes)
 static bool receive(int fd, struct buf *in, int wait_ms)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
-    char *room = buf_room(in, 65536);
+    char *room = buf_reserve(in, 65536);
     ssize_t n = room && poll(&p, 1, wait_ms) > 0 ? recv(fd, room, 65536, 0) : 0;
 
     if (n > 0)
@@ -74,7 +74,7 @@ struct str client_raw(struct client *c, struct str bytes, int wait_ms)
     int fd = client_dial(c);
     struct buf in;
 
-    buf_init(&in, LARGEST);
+    buf_init(&in, MAX_PAYLOAD_FORM_BYTES);
     send_all(fd, bytes); /* the server may refuse before all is sent */
     while (receive(fd, &in, wait_ms))
         ;
@@ -113,7 +113,7 @@ static bool read_answer(struct client *c, bool head_only, struct answer *ret)
     const char *end = NULL;
     uint64_t length = 0;
 
-    buf_init(&in, LARGEST);
+    buf_init(&in, MAX_PAYLOAD_FORM_BYTES);
     for (;;) {
         end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
         if (end) {
@@ -147,7 +147,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     struct answer a = { .client = c, .call = str_printf(client_arena(c), "%s %s", method, path).p };
     struct buf out;
 
-    buf_init(&out, LARGEST);
+    buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     buf_printf(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", method, path,
                world_port(c->world));
     if (*c->authorization)
@@ -181,7 +181,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
 /* Replaces 'text' by "text"; \' becomes an apostrophe. */
 static char *double_quotes(struct arena *a, const char *json)
 {
-    char *out = str_dupz(a, str_of(json)), *to = out;
+    char *out = str_dup_cstring(a, str_of(json)), *to = out;
 
     for (const char *from = json; *from; from++) {
         if (from[0] == '\\' && from[1] == '\'')

@@ -27,7 +27,7 @@ const char *url_part(struct answer a, const char *name)
 
     expect(at);
     at += strlen(name) + 1;
-    return str_dupz(arena, str_slice(at, strcspn(at, "&")));
+    return str_dup_cstring(arena, str_slice(at, strcspn(at, "&")));
 }
 
 const char *get_code(struct client *c, const char *app, const char *scope)

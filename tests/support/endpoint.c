@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "waits.h"
 
-enum { MOST = 64, LARGEST = 256 * 1024 };
+enum { MOST = 64, MAX_PAYLOAD_FORM_BYTES = 256 * 1024 };
 
 struct request {
     char *head, *body;
@@ -55,7 +55,7 @@ static const char *header(const char *head, const char *name, char *out, size_t 
 
 static bool is_signed(const struct endpoint *e, const char *head, const char *body)
 {
-    unsigned char signature[crypto_sign_BYTES], text[LARGEST];
+    unsigned char signature[crypto_sign_BYTES], text[MAX_PAYLOAD_FORM_BYTES];
     char hex[200], at[40];
     size_t n;
 
@@ -71,11 +71,11 @@ static bool is_signed(const struct endpoint *e, const char *head, const char *bo
 /* Reads one whole request; returns false if the client disconnected. */
 static bool read_request(int fd, struct request *r)
 {
-    char *bytes = mem_new(LARGEST), length[32], *end = NULL;
+    char *bytes = mem_new(MAX_PAYLOAD_FORM_BYTES), length[32], *end = NULL;
     size_t n = 0, want = 0;
 
     while (!end || n < want) {
-        ssize_t got = read(fd, bytes + n, LARGEST - 1 - n);
+        ssize_t got = read(fd, bytes + n, MAX_PAYLOAD_FORM_BYTES - 1 - n);
 
         if (got <= 0) {
             mem_free(bytes);

@@ -18,7 +18,7 @@ const char *answer_text(struct answer a, const char *path)
         show(a);
         fail_test(__FILE__, __LINE__, "no text at %s", path);
     }
-    return str_dupz(world_arena(a.client->world), d->text);
+    return str_dup_cstring(world_arena(a.client->world), d->text);
 }
 
 void expect_status_at(const char *file, int line, struct answer a, int status)

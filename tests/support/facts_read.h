@@ -2,9 +2,9 @@
 #ifndef TESTS_SUPPORT_FACTS_READ_H
 #define TESTS_SUPPORT_FACTS_READ_H
 
-#include "model/events/facts.h"
+#include "model/events/event_routing.h"
 
 /* Returns NULL if the event has no routing fields or the payload does not fit the event. */
-const struct facts *facts_read(enum event event, struct str payload, struct arena *arena);
+const struct event_routing *facts_read(enum event event, struct str payload, struct arena *arena);
 
 #endif

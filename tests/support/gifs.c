@@ -117,7 +117,7 @@ const char *world_gif_folder(struct world *w)
 
 static void append_import_problem(void *arg, size_t row, struct str what)
 {
-    buf_printf(arg, "%zu: %.*s\n", row, STR_FMT(what));
+    buf_printf(arg, "%zu: %.*s\n", row, STR_ARGS(what));
 }
 
 struct gif_import world_import_gif_text(struct world *w, struct str text)
@@ -134,14 +134,14 @@ struct gif_import world_import_gif_text(struct world *w, struct str text)
     };
     expect(gifs_import(guildhall_store(world_server(w)), &in, &report) == OK);
     struct gif_import done = { report.made, report.renewed, report.refused,
-                               str_dupz(world_arena(w), buf_str(&problems)) };
+                               str_dup_cstring(world_arena(w), buf_str(&problems)) };
     buf_clear(&problems);
     return done;
 }
 
 struct gif_import world_import_gifs(struct world *w, const char *text)
 {
-    char *copy = str_dupz(world_arena(w), str_of(text));
+    char *copy = str_dup_cstring(world_arena(w), str_of(text));
 
     for (char *p = copy; *p; p++)
         if (*p == '\'')
@@ -161,16 +161,16 @@ const char *gif_ids(struct answer a)
         const struct dom *id = item->kind == JSON_STRING ? item : dom_at(item, "id");
 
         expect(id);
-        buf_printf(&out, "%s%.*s", i ? " " : "", STR_FMT(id->text));
+        buf_printf(&out, "%s%.*s", i ? " " : "", STR_ARGS(id->text));
     }
-    char *text = str_dupz(world_arena(a.client->world), buf_str(&out));
+    char *text = str_dup_cstring(world_arena(a.client->world), buf_str(&out));
     buf_clear(&out);
     return text;
 }
 
 void world_count_choices(struct world *w)
 {
-    clock_go(); /* a choice during a count waits for the next count */
+    clock_continue(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
     clock_stop();

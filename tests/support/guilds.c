@@ -38,7 +38,7 @@ static const struct heard *next_guild_event(void *of)
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= w->told && h->to.kind != SUBJECT_USER)
+        if (i >= w->told && h->to.kind != AUDIENCE_USER)
             found = h;
     if (found)
         w->told = i;
@@ -46,20 +46,20 @@ static const struct heard *next_guild_event(void *of)
     return found;
 }
 
-static bool same_subject(struct subject a, struct subject b)
+static bool same_subject(struct audience a, struct audience b)
 {
     return a.kind == b.kind && a.id == b.id && a.channel_id == b.channel_id && a.any_of == b.any_of;
 }
 
-struct subject system_viewers(struct world *w, const char *guild)
+struct audience system_viewers(struct world *w, const char *guild)
 {
     int64_t id =
         store_count(w, TEXT(w, "select system_channel_id from guilds where id = %s", guild));
 
-    return to_viewers(id_of(guild), (snowflake)id);
+    return audience_of_channel_viewers(id_of(guild), (snowflake)id);
 }
 
-void expect_told_at(const char *file, int line, struct world *w, struct subject to,
+void expect_told_at(const char *file, int line, struct world *w, struct audience to,
                     const char *event, const char *fmt, ...)
 {
     const struct heard *h = heard_soon(next_guild_event, w);
@@ -122,7 +122,7 @@ static enum err insert_member(struct tx *tx, void *arg)
     struct call call = { .tx = tx, .api = in->api };
     enum err e = member_insert(tx, &m, false);
 
-    return e ? e : hook_membership_moves(&call, &m);
+    return e ? e : hook_membership_changes(&call, &m);
 }
 
 static enum err insert_role(struct tx *tx, void *arg)
@@ -157,9 +157,9 @@ static const char *named_role(struct client *c, const char *guild, const char *n
                      TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
 }
 
-struct home world_home(struct world *w, uint64_t rights)
+struct server_loop world_home(struct world *w, uint64_t rights)
 {
-    struct home h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct server_loop h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     h.guild = found_guild(h.ada, "The Guild");
     h.role = named_role(h.ada, h.guild, "helpers", rights);

@@ -20,11 +20,11 @@ void put_role_on(const char *guild, struct client *c, const char *role);
 const char *make_role(struct client *c, const char *guild, const char *json);
 
 /* A guild of ada with bob, who has one role with these permissions. */
-struct home {
+struct server_loop {
     const char *guild, *role;
     struct client *ada, *bob;
 };
-struct home world_home(struct world *w, uint64_t rights);
+struct server_loop world_home(struct world *w, uint64_t rights);
 
 /* A guild of ada with bob and three roles, from the bottom: low, bob's role with these
  * permissions, high. */
@@ -38,14 +38,14 @@ struct ranks world_ranks(struct world *w, uint64_t rights);
 snowflake id_of(const char *text);
 
 /* The audience of the channel for join messages. */
-struct subject system_viewers(struct world *w, const char *guild);
+struct audience system_viewers(struct world *w, const char *guild);
 
 /* Expects the next event that is not for one account, with exactly this audience. */
 #define expect_told(w, to, e, ...) expect_told_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
 /* Expects that no such event is left. */
 #define expect_nothing_told(w) expect_nothing_told_at(__FILE__, __LINE__, (w))
 
-void expect_told_at(const char *file, int line, struct world *w, struct subject to,
+void expect_told_at(const char *file, int line, struct world *w, struct audience to,
                     const char *event, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void expect_nothing_told_at(const char *file, int line, struct world *w);
 /* Skips all guild events and broadcasts so far. */

@@ -13,9 +13,9 @@
 struct heard {
     struct heard *next;
     enum event event;
-    struct subject to;
+    struct audience to;
     char *payload;
-    struct facts *facts; /* or NULL */
+    struct event_routing *facts; /* or NULL */
 };
 
 struct world {

@@ -166,5 +166,5 @@ const char *mailbox_token(struct world *w, int n, const char *page)
     const char *at = strstr(mailbox_mail(n), before);
     expect(at);
     at += strlen(before);
-    return str_dupz(world_arena(w), str_slice(at, strcspn(at, "\r\n")));
+    return str_dup_cstring(world_arena(w), str_slice(at, strcspn(at, "\r\n")));
 }

@@ -20,7 +20,7 @@
 enum { MOST = 32, LOOK_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
 
 /* The client's and the server's socket of one connection; both -1: free. */
-struct wire {
+struct api_client {
     int ends[2];
     SSL *tls; /* TLS of the client's side; NULL: plain */
     bool silent;
@@ -34,7 +34,7 @@ struct silence {
     atomic_bool silent, over;
     atomic_int way_ms;
     atomic_uint turns;
-    struct wire wires[MOST];
+    struct api_client wires[MOST];
 };
 
 static int dial_server(const struct silence *s)
@@ -48,7 +48,7 @@ static int dial_server(const struct silence *s)
     return fd;
 }
 
-static void hang_up(struct wire *w)
+static void hang_up(struct api_client *w)
 {
     SSL_free(w->tls);
     w->tls = NULL;
@@ -79,7 +79,7 @@ static SSL_CTX *wire_tls_new(void)
 }
 
 /* Accepts the client's eight-byte TLS request. Returns false if the client disconnected. */
-static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
+static bool wire_speak_tls(struct api_client *w, SSL_CTX *tls)
 {
     char request[8];
 
@@ -89,7 +89,7 @@ static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
            send(w->ends[0], "S", 1, MSG_NOSIGNAL) == 1 && SSL_accept(w->tls) == 1;
 }
 
-static bool wire_unseal(const struct wire *w)
+static bool wire_unseal(const struct api_client *w)
 {
     char bytes[RECORD];
 
@@ -103,7 +103,7 @@ static bool wire_unseal(const struct wire *w)
 }
 
 /* Reads from the server until no more bytes arrive. */
-static size_t wire_read_server(const struct wire *w, char *bytes)
+static size_t wire_read_server(const struct api_client *w, char *bytes)
 {
     struct pollfd more = { .fd = w->ends[1], .events = POLLIN };
     size_t n = 0;
@@ -118,7 +118,7 @@ static size_t wire_read_server(const struct wire *w, char *bytes)
 
 /* Sends in TLS records of maximum length, so that no later record makes a client read the rest
  * of a long one. */
-static bool wire_seal(const struct wire *w)
+static bool wire_seal(const struct api_client *w)
 {
     static char bytes[MOST_SAID];
     size_t n = wire_read_server(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
@@ -137,7 +137,7 @@ static void accept_one(struct silence *s)
 
     for (int i = 0; fd >= 0 && i < MOST; i++) {
         if (s->wires[i].ends[0] < 0) {
-            s->wires[i] = (struct wire){ .ends = { fd, dial_server(s) } };
+            s->wires[i] = (struct api_client){ .ends = { fd, dial_server(s) } };
             if (s->tls && !wire_speak_tls(&s->wires[i], s->tls))
                 hang_up(&s->wires[i]);
             return;
@@ -147,7 +147,7 @@ static void accept_one(struct silence *s)
 }
 
 /* Forwards bytes in one direction; returns false at the end of the connection. */
-static bool pass_on(const struct wire *w, int from, int way_ms)
+static bool pass_on(const struct api_client *w, int from, int way_ms)
 {
     char bytes[65536];
 
@@ -165,7 +165,7 @@ static void poll_and_forward(struct silence *s)
                                             .events = POLLIN } };
 
     for (int i = 0; i < 2 * MOST; i++) {
-        struct wire *w = &s->wires[i / 2];
+        struct api_client *w = &s->wires[i / 2];
 
         w->silent = w->silent || (s->silent && w->ends[0] >= 0);
         polls[i + 1] = (struct pollfd){ .fd = w->silent ? -1 : w->ends[i % 2], .events = POLLIN };

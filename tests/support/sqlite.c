@@ -35,7 +35,7 @@ static bool read_database(const char *folder)
 
     buf_init(&empty, MOST_BYTES);
     while (n > 0) {
-        n = read(fd, buf_room(&empty, 65536), 65536);
+        n = read(fd, buf_reserve(&empty, 65536), 65536);
         empty.n += n > 0 ? (size_t)n : 0;
     }
     if (fd >= 0)

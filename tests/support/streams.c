@@ -94,7 +94,7 @@ const struct dom *expect_stream_at(const char *file, int line, struct client *c,
     if (!m)
         fail_test(file, line, "%s got no stream event", c->name);
     if (!str_is(dom_at(m, "t")->text, event))
-        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_FMT(dom_at(m, "t")->text),
+        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_ARGS(dom_at(m, "t")->text),
                   event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
@@ -116,7 +116,7 @@ void expect_no_stream(struct client *c)
             return;
         conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
-            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_FMT(t->text));
+            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
     fail_test(__FILE__, __LINE__, "no heartbeat was acknowledged");
 }

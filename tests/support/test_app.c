@@ -69,7 +69,7 @@ static enum err use(struct tx *tx, void *arg)
     struct call call = { .tx = tx };
     struct command command = { .id = u->command_id, .application_id = u->application_id };
 
-    return command_used(&call, &command);
+    return count_command_use(&call, &command);
 }
 
 void use_command(struct test_app *s, const char *id)

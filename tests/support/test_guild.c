@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "internal.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -38,7 +38,7 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     /* Inserting thousands of rows bypasses the server, which would abort a long statement. */
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
-    s.sql = str_dupz(world_arena(w), str_of(text));
+    s.sql = str_dup_cstring(world_arena(w), str_of(text));
     if (store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
         fail_test(__FILE__, __LINE__, "cannot run: %s", text);
     return s.number;
@@ -160,7 +160,7 @@ static const struct heard *next_guild_event(void *of)
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= p->heard && h->to.kind == SUBJECT_GUILD && h->to.id == strtoull(p->id, NULL, 10))
+        if (i >= p->heard && h->to.kind == AUDIENCE_GUILD && h->to.id == strtoull(p->id, NULL, 10))
             found = h;
     if (found)
         p->heard = i;
@@ -198,9 +198,9 @@ void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
         fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
 }
 
-static void find_hold_record(const struct hold_record *r, void *arg)
+static void find_hold_record(const struct stall_record *r, void *arg)
 {
-    struct hold_record *found = arg;
+    struct stall_record *found = arg;
 
     if (strcmp(r->kind, found->kind) == 0 && strcmp(r->part, found->part) == 0)
         found->longest_ns = r->longest_ns;
@@ -208,9 +208,9 @@ static void find_hold_record(const struct hold_record *r, void *arg)
 
 static void expect_short_hold(const char *kind, const char *part, double ms)
 {
-    struct hold_record found = { .kind = kind, .part = part };
+    struct stall_record found = { .kind = kind, .part = part };
 
-    hold_each(find_hold_record, &found);
+    stall_records_each(find_hold_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);
@@ -231,7 +231,7 @@ int64_t world_counter(struct world *w, const char *name)
     struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
     char start[100];
     size_t n = (size_t)snprintf(start, sizeof start, "\n%s ", name);
-    const char *line = strstr(str_dupz(world_arena(w), a.body), start);
+    const char *line = strstr(str_dup_cstring(world_arena(w), a.body), start);
 
     expect(line != NULL);
     return atoll(line + n);

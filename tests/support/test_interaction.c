@@ -35,11 +35,12 @@ static const char *token_of(struct world *w, snowflake id)
 {
     unsigned char secret[32];
 
-    auth_derive(guildhall_auth(world_server(w)), "interaction", id, STR(""), secret, sizeof secret);
-    struct str text = str_base64url(world_arena(w), secret, sizeof secret);
+    auth_derive_key(guildhall_auth(world_server(w)), "interaction", id, STR(""), secret,
+                    sizeof secret);
+    struct str text = str_base64url_encode(world_arena(w), secret, sizeof secret);
     struct str plain =
-        str_printf(world_arena(w), "interaction:%" PRIu64 ":%.*s", id, STR_FMT(text));
-    return str_dupz(world_arena(w), str_base64url(world_arena(w), plain.p, plain.n));
+        str_printf(world_arena(w), "interaction:%" PRIu64 ":%.*s", id, STR_ARGS(text));
+    return str_dup_cstring(world_arena(w), str_base64url_encode(world_arena(w), plain.p, plain.n));
 }
 
 static const char *quoted(struct world *w, const char *text)
@@ -51,7 +52,7 @@ struct test_interaction interaction_make(struct test_bot *s, const struct intera
 {
     static unsigned number;
     struct world *w = s->world;
-    snowflake id = snowflake_at(clock_ms() - (int64_t)(how->age * 1000)) + ++number % 4096;
+    snowflake id = snowflake_from_ms(clock_ms() - (int64_t)(how->age * 1000)) + ++number % 4096;
     const char *user = how->by ? how->by->id : s->ada->id;
     const char *guild = or (how->guild, s->test_guild.id);
     int type = how->type ? how->type : 2;
@@ -87,7 +88,7 @@ struct answer interaction_answer(const struct test_interaction *a, const char *q
     int n = vasprintf(&body, json, args);
     va_end(args);
     expect(n >= 0);
-    const char *kept = str_dupz(world_arena(a->app->world), str_of(body));
+    const char *kept = str_dup_cstring(world_arena(a->app->world), str_of(body));
     free(body);
     return client_post(a->app, kept, "/interactions/%s/%s/callback%s", a->id, a->token, query);
 }

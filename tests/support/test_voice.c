@@ -165,7 +165,7 @@ static void expect_left(const struct test_voice *h, struct client *c)
     if (!str_is(dom_at(m, "t")->text, "VOICE_STATE_UPDATE") ||
         !dom_contains(dom_at(m, "d"), dom_parse(a, left), a, &where))
         fail_test(__FILE__, __LINE__, "%s got %.*s before the leave event", c->name,
-                  STR_FMT(dom_at(m, "t")->text));
+                  STR_ARGS(dom_at(m, "t")->text));
 }
 
 void leave_voice(const struct test_voice *h, struct client *c, ...)
@@ -188,7 +188,7 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
     va_list args;
 
     if (!str_is(dom_at(m, "t")->text, event))
-        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_FMT(dom_at(m, "t")->text),
+        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_ARGS(dom_at(m, "t")->text),
                   event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
@@ -209,7 +209,7 @@ static void expect_no_voice_event(struct client *c)
             continue;
         conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
-            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_FMT(t->text));
+            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
     if (!m)
         fail_test(__FILE__, __LINE__, "the heartbeat of %s is not acknowledged", c->name);
@@ -229,5 +229,5 @@ void expect_no_voice(struct client *c, int wait_ms)
 
     if (m)
         fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name,
-                  STR_FMT(dom_at(m, "t")->text));
+                  STR_ARGS(dom_at(m, "t")->text));
 }

@@ -25,7 +25,7 @@ void reopen_with(struct fixture *f, unsigned workers)
 /* --- transactions without a loop ------------------------------------------------------ */
 
 /* Reads, then writes: a lost update would be detected. */
-enum err add_to_counter(struct work *w, struct tx *tx)
+enum err add_to_counter(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -38,7 +38,7 @@ enum err add_to_counter(struct work *w, struct tx *tx)
     return e ? e : o->answer;
 }
 
-void note_done(struct work *w, enum err e)
+void note_done(struct work_item *w, enum err e)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -76,7 +76,7 @@ struct stopper {
     sem_t entered, go;
 };
 
-static enum err stop_here(struct work *w, struct tx *tx)
+static enum err stop_here(struct work_item *w, struct tx *tx)
 {
     struct stopper *s = container_of(w, struct stopper, one.work);
 

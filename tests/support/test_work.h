@@ -18,7 +18,7 @@ void reopen_with(struct fixture *f, unsigned workers);
 
 /* A transaction that increments the counter, unless it has another run function. */
 struct test_work {
-    struct work work;
+    struct work_item work;
     sem_t *finished; /* posted when done was called */
     int64_t add;
     enum err answer; /* result of run */
@@ -29,8 +29,8 @@ struct test_work {
 struct test_work *test_works_new(size_t count, sem_t *finished);
 void test_works_free(struct test_work *ones, size_t count);
 
-enum err add_to_counter(struct work *w, struct tx *tx);
-void note_done(struct work *w, enum err e);
+enum err add_to_counter(struct work_item *w, struct tx *tx);
+void note_done(struct work_item *w, enum err e);
 void wait_for(sem_t *s);
 
 /* Submits them while the writer is blocked: on SQLite they form one batch, up to its maximum

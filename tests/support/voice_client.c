@@ -17,7 +17,7 @@ enum {
     HEADER = 12,
     CONTROL_HEADER = 8,
     TAG = 16,
-    LARGEST = 2048,
+    MAX_PAYLOAD_FORM_BYTES = 2048,
     AUDIO = 120
 };
 
@@ -45,7 +45,7 @@ static const char *text_in(struct world *w, const struct dom *d, const char *pat
     const struct dom *t = dom_at(d, path);
 
     expect(t && t->kind == JSON_STRING);
-    return str_dupz(world_arena(w), t->text);
+    return str_dup_cstring(world_arena(w), t->text);
 }
 
 /* --- the voice gateway ---------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static int64_t datagrams_received(struct client *c)
 {
     static const char name[] = "\nguildhall_voice_packets_received_total ";
     struct answer a = client_request(c, "GET", "/metrics", NULL, (struct str){ 0 });
-    const char *line = strstr(str_dupz(world_arena(c->world), a.body), name);
+    const char *line = strstr(str_dup_cstring(world_arena(c->world), a.body), name);
 
     expect(line != NULL);
     return atoll(line + strlen(name));
@@ -160,10 +160,10 @@ static int64_t datagrams_received(struct client *c)
 
 static void wait_until_datagrams_are_counted(struct client *c)
 {
-    int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);
+    int64_t until = clock_monotonic_ns() + PATIENCE_MS * INT64_C(1000000);
 
     while (datagrams_received(c) < datagrams_sent)
-        expect(clock_mono() < until); /* none is lost: they fit into the socket's buffer */
+        expect(clock_monotonic_ns() < until); /* none is lost: they fit into the socket's buffer */
 }
 
 /* Datagrams are counted when they are processed, and their results are sent before the next ones
@@ -182,7 +182,7 @@ void voice_clients_settle(struct world *w, int port)
 bool voice_client_discover(struct world *w, int fd, int port, uint32_t ssrc, char address[64],
                            int *ret_port)
 {
-    unsigned char ask[74] = { 0, 1, 0, 70 }, answer[LARGEST];
+    unsigned char ask[74] = { 0, 1, 0, 70 }, answer[MAX_PAYLOAD_FORM_BYTES];
     struct pollfd p = { .fd = fd, .events = POLLIN };
     uint32_t wire = htonl(ssrc);
 
@@ -332,7 +332,7 @@ static struct str seal_behind(struct voice_client *p, unsigned char *out, size_t
 
 static struct str seal_media(struct voice_client *p, uint32_t ssrc, unsigned type, struct str frame)
 {
-    unsigned char out[LARGEST] = { 0x80, (unsigned char)type };
+    unsigned char out[MAX_PAYLOAD_FORM_BYTES] = { 0x80, (unsigned char)type };
 
     out[2] = (unsigned char)(p->sequence >> 8);
     out[3] = (unsigned char)p->sequence;
@@ -355,10 +355,10 @@ void voice_client_show(struct voice_client *p, uint32_t ssrc, unsigned type, con
 
 void voice_client_control(struct voice_client *p, struct str packet)
 {
-    unsigned char out[LARGEST];
+    unsigned char out[MAX_PAYLOAD_FORM_BYTES];
 
     memcpy(out, packet.p, CONTROL_HEADER);
-    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
+    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_skip(packet, CONTROL_HEADER)));
 }
 
 void voice_client_shows(struct voice_client *p, const char *streams)
@@ -409,10 +409,11 @@ void voice_client_say(struct voice_client *p, const char *frame)
 
 /* Receives the next datagram, whose first bytes are unencrypted; returns their length plus that
  * of the decrypted data, or 0. */
-static size_t receive_after_clear_bytes(struct voice_client *p, unsigned char out[LARGEST],
-                                        size_t clear, int wait_ms)
+static size_t receive_after_clear_bytes(struct voice_client *p,
+                                        unsigned char out[MAX_PAYLOAD_FORM_BYTES], size_t clear,
+                                        int wait_ms)
 {
-    unsigned char in[LARGEST], nonce[24] = { 0 };
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES], nonce[24] = { 0 };
     struct pollfd poller = { .fd = p->fd, .events = POLLIN };
     size_t suffix = p->mode == VOICE_CLIENT_SALSA ? 0 : 4;
 
@@ -435,7 +436,7 @@ static size_t receive_after_clear_bytes(struct voice_client *p, unsigned char ou
 
 struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
 {
-    unsigned char in[LARGEST];
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES];
     size_t n = receive_after_clear_bytes(p, in, CONTROL_HEADER, wait_ms);
 
     return n ? str_dup(world_arena(p->client->world), str_slice((const char *)in, n))
@@ -444,7 +445,7 @@ struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
 
 struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
 {
-    unsigned char in[LARGEST];
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES];
     size_t n = receive_after_clear_bytes(p, in, HEADER, wait_ms);
     uint32_t word;
 
@@ -468,7 +469,7 @@ void expect_heard_at(const char *file, int line, struct voice_client *p,
     struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
-        fail_test(file, line, "received audio '%.*s' of %u instead of '%s'", STR_FMT(f.frame),
+        fail_test(file, line, "received audio '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
                   f.ssrc, frame);
 }
 
@@ -478,7 +479,7 @@ void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t
     struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != VOICE_CLIENT_VIDEO)
-        fail_test(file, line, "received video '%.*s' of %u instead of '%s'", STR_FMT(f.frame),
+        fail_test(file, line, "received video '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
                   f.ssrc, frame);
 }
 
@@ -488,5 +489,5 @@ void expect_deaf_at(const char *file, int line, struct voice_client *p)
     struct heard_frame f = voice_client_hear(p, 0);
 
     if (f.frame.p)
-        fail_test(file, line, "received unexpected audio '%.*s'", STR_FMT(f.frame));
+        fail_test(file, line, "received unexpected audio '%.*s'", STR_ARGS(f.frame));
 }

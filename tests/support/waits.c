@@ -6,7 +6,7 @@
 
 #include "api/internal.h"
 #include "base/clock.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "internal.h"
 #include "net/loop.h"
@@ -55,13 +55,13 @@ static void check_deadlines_on_loop(struct loop *loop, void *arg)
  * test does not depend on the next check. */
 void world_wait(struct world *w, double seconds)
 {
-    clock_advance((int64_t)(seconds * 1e6));
+    clock_advance_all((int64_t)(seconds * 1e6));
     if (!w->server)
         return;
     struct api *api = guildhall_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
-        loop_call(loops_at(api->loops, i), check_deadlines_on_loop, NULL);
-    jobs_expect(api->jobs, clock_us());
+        loop_call_and_wait(loops_get(api->loops, i), check_deadlines_on_loop, NULL);
+    jobs_wake_at(api->jobs, clock_us());
 }
 
 /* A job's row stays due until its writes are committed; a call counts as running until its
@@ -87,7 +87,7 @@ struct position_look {
 static void check_loop_position(struct loop *loop, void *arg)
 {
     struct position_look *l = arg;
-    uint64_t position = l->gateway->hubs[loop_index(loop)]->position;
+    uint64_t position = l->gateway->gateway_loops[loop_index(loop)]->position;
 
     if (position < l->least)
         l->least = position;
@@ -97,8 +97,8 @@ static uint64_t least_position(struct world *w)
 {
     struct position_look l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
 
-    for (unsigned i = 0; i < l.gateway->hub_count; i++)
-        loop_call(l.gateway->hubs[i]->loop, check_loop_position, &l);
+    for (unsigned i = 0; i < l.gateway->gateway_loop_count; i++)
+        loop_call_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
     return l.least;
 }
 

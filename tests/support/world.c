@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "facts_read.h"
@@ -50,10 +50,10 @@ enum { SLOWNESS = 3 };
 
 static struct {
     pthread_mutex_t lock;
-    struct hold_record worst;
+    struct stall_record worst;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void record_hold(const struct hold_record *r)
+static void record_hold(const struct stall_record *r)
 {
     pthread_mutex_lock(&held.lock);
     if (r->longest_ns > held.worst.longest_ns)
@@ -68,15 +68,15 @@ unsigned build_slowness(void)
 
 void note_hold(const char *kind, const char *part, double ms)
 {
-    record_hold(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
+    record_hold(&(struct stall_record){ kind, part, (int64_t)(ms * 1e6) });
 }
 
 /* Returns whether no loop or writer was blocked too long; the server has stopped. */
 static bool held_nobody_up(void)
 {
-    struct hold_record worst = held.worst;
+    struct stall_record worst = held.worst;
 
-    held.worst = (struct hold_record){ 0 };
+    held.worst = (struct stall_record){ 0 };
     if (worst.longest_ns)
         printf("the server held everybody up: a %s took %lld ms of processor time for %s\n",
                worst.kind, (long long)(worst.longest_ns / 1000000), worst.part);
@@ -85,7 +85,7 @@ static bool held_nobody_up(void)
 
 /* --- announcements -------------------------------------------------------------------- */
 
-static void record(void *arg, const struct announcement *list)
+static void record(void *arg, const struct emitted_event *list)
 {
     struct world *w = arg;
 
@@ -98,9 +98,9 @@ static void record(void *arg, const struct announcement *list)
         h->payload = mem_resize(NULL, list->payload.n + 1);
         memcpy(h->payload, list->payload.p, list->payload.n);
         h->payload[list->payload.n] = '\0';
-        if (list->facts) {
-            h->facts = mem_resize(NULL, facts_size(list->facts));
-            memcpy(h->facts, list->facts, facts_size(list->facts));
+        if (list->routing) {
+            h->facts = mem_resize(NULL, event_routing_size(list->routing));
+            memcpy(h->facts, list->routing, event_routing_size(list->routing));
         }
         *w->heard_end = h;
         w->heard_end = &h->next;
@@ -117,7 +117,7 @@ static const struct heard *next_account_event(void *of)
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= c->heard && h->to.kind == SUBJECT_USER && h->to.id == strtoull(c->id, NULL, 10))
+        if (i >= c->heard && h->to.kind == AUDIENCE_USER && h->to.id == strtoull(c->id, NULL, 10))
             found = h;
     if (found)
         c->heard = i;
@@ -190,11 +190,12 @@ size_t world_count_events(struct world *w, enum event event)
 static bool facts_agree(const struct heard *h)
 {
     struct arena *arena = arena_new();
-    const struct facts *read = facts_read(h->event, str_of(h->payload), arena);
-    bool same = facts_kind(h->event) == FACTS_NONE
+    const struct event_routing *read = facts_read(h->event, str_of(h->payload), arena);
+    bool same = event_routing_kind(h->event) == ROUTING_NONE
                     ? !h->facts
-                    : read && h->facts && facts_size(read) == facts_size(h->facts) &&
-                          memcmp(read, h->facts, facts_size(read)) == 0;
+                    : read && h->facts &&
+                          event_routing_size(read) == event_routing_size(h->facts) &&
+                          memcmp(read, h->facts, event_routing_size(read)) == 0;
 
     if (!same)
         printf("%s was announced with other facts than those of %s\n", event_name(h->event),
@@ -225,7 +226,7 @@ enum { WORLD_HELLO_MS = 10 };
 
 bool world_try_start(struct world *w)
 {
-    struct guildhall_hooks hooks = { .announce = record,
+    struct guildhall_hooks hooks = { .events_committed = record,
                                      .arg = w,
                                      .domains = w->domains,
                                      .source = w->source,
@@ -243,7 +244,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance(100 * 1000); /* so that the next server has new ids */
+    clock_advance_all(100 * 1000); /* so that the next server has new ids */
 }
 
 void world_restart(struct world *w)
@@ -330,7 +331,7 @@ struct client *world_stranger(struct world *w)
     return add_client(w, "a stranger", "");
 }
 
-struct newcomer {
+struct joining_member {
     struct world *world;
     struct account_draft draft;
     struct client *client;
@@ -338,7 +339,7 @@ struct newcomer {
 
 static enum err create(struct tx *tx, void *arg)
 {
-    struct newcomer *n = arg;
+    struct joining_member *n = arg;
     struct user user;
     struct str token;
     enum err e = account_create(tx, guildhall_auth(n->world->server), &n->draft, &user, &token);
@@ -347,7 +348,7 @@ static enum err create(struct tx *tx, void *arg)
         return e;
     snprintf(n->client->id, sizeof n->client->id, "%llu", (unsigned long long)user.id);
     snprintf(n->client->authorization, sizeof n->client->authorization, "%s%.*s",
-             n->draft.bot ? "Bot " : "", STR_FMT(token));
+             n->draft.bot ? "Bot " : "", STR_ARGS(token));
     return OK;
 }
 
@@ -357,9 +358,9 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
         if (strcmp(c->name, name) == 0)
             return c;
 
-    struct newcomer n = { .world = w,
-                          .draft = { .username = str_of(name), .bot = bot },
-                          .client = add_client(w, name, "") };
+    struct joining_member n = { .world = w,
+                                .draft = { .username = str_of(name), .bot = bot },
+                                .client = add_client(w, name, "") };
     if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
         fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
@@ -386,11 +387,11 @@ static enum err issue(struct tx *tx, void *arg)
     static const char *const words[] = { "", "", "Bot ", "Bearer " };
     struct request_for_token *r = arg;
     struct str token;
-    enum err e = auth_issue(guildhall_auth(r->world->server), tx, &r->grant, &token);
+    enum err e = auth_issue_token(guildhall_auth(r->world->server), tx, &r->grant, &token);
 
     if (!e)
         snprintf(r->client->authorization, sizeof r->client->authorization, "%s%.*s",
-                 words[r->grant.kind], STR_FMT(token));
+                 words[r->grant.kind], STR_ARGS(token));
     return e;
 }
 
@@ -440,7 +441,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     if (!make_folder(w))
         return false;
     struct option_source nowhere = { .program = "test", .prefix = "GUILDHALL_NO_TEST_" };
-    if (!options_read(config_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
+    if (!options_read(config_option_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
         return false;
     w->config.listen = "127.0.0.1:0";
     w->config.registration = "open";
@@ -460,7 +461,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     /* Only tests advance the clock (waits.h): results must not depend on the load of the
      * machine. */
     clock_stop();
-    hold_forget();
+    stall_records_clear();
     if (t->configure)
         t->configure(&w->config);
     return world_try_start(w);
@@ -509,7 +510,7 @@ static enum outcome try_test(const struct test *t, const char *store)
  * fault of the server every time. */
 static bool run_test(const struct test *t, const char *store)
 {
-    const int64_t since = clock_mono();
+    const int64_t since = clock_monotonic_ns();
     enum outcome o = TEST_HELD;
 
     printf("[ RUN      ] %s (%s)\n", t->name, store);
@@ -517,14 +518,14 @@ static bool run_test(const struct test *t, const char *store)
     for (int tries = 0; tries < 3 && o == TEST_HELD; tries++)
         o = try_test(t, store);
     printf("[  %s ] %s (%s) (%lld ms)\n", o == TEST_PASSED ? "     OK" : "FAILED ", t->name, store,
-           (long long)((clock_mono() - since) / 1000000));
+           (long long)((clock_monotonic_ns() - since) / 1000000));
     fflush(stdout);
     return o == TEST_PASSED;
 }
 
 /* --- which tests ---------------------------------------------------------------------- */
 
-static const char usage[] =
+static const char print_usage_error[] =
     "usage: %s [sqlite|postgres] [WORD...] [N/M]\n"
     "       %s --list\n"
     "\n"
@@ -547,7 +548,8 @@ static struct share share_of(int argc, char **argv)
     return (struct share){ 1, 1 };
 }
 
-static bool is_named(const struct suite *suite, const struct test *test, const char *word)
+static bool matches_localized_name(const struct suite *suite, const struct test *test,
+                                   const char *word)
 {
     return strstr(suite->name, word) || strstr(test->name, word);
 }
@@ -559,7 +561,7 @@ static bool is_wanted(int argc, char **argv, const struct suite *suite, const st
     for (int i = 2; i < argc; i++) {
         if (strchr(argv[i], '/'))
             continue;
-        if (is_named(suite, test, argv[i]))
+        if (matches_localized_name(suite, test, argv[i]))
             return true;
         any = false;
     }
@@ -570,7 +572,7 @@ static bool names_something(const struct suite *suites, const char *word)
 {
     for (const struct suite *s = suites; s->name; s++)
         for (const struct test *t = s->tests; t->name; t++)
-            if (is_named(s, t, word))
+            if (matches_localized_name(s, t, word))
                 return true;
     return false;
 }
@@ -592,7 +594,7 @@ static int read_arguments(int argc, char **argv, const struct suite *suites)
     if (argc > 1 && strcmp(argv[1], "sqlite") != 0 && strcmp(argv[1], "postgres") != 0) {
         bool help = strcmp(argv[1], "--help") == 0;
 
-        fprintf(help ? stdout : stderr, usage, argv[0], argv[0], argv[0]);
+        fprintf(help ? stdout : stderr, print_usage_error, argv[0], argv[0], argv[0]);
         return help ? 0 : 2;
     }
     for (int i = 2; i < argc; i++)
@@ -618,7 +620,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    hold_watch(SLOWNESS, record_hold);
+    stall_meter_watch(SLOWNESS, record_hold);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, &suites[i], t))

@@ -38,7 +38,7 @@ struct world_report world_file_here(struct world *w, const char *json)
 
     if (e)
         fail_test(__FILE__, __LINE__, "the import failed with %s: %.*s", error_info(e)->name,
-                  STR_FMT(report.problems));
+                  STR_ARGS(report.problems));
     return report;
 }
 
@@ -52,7 +52,7 @@ void expect_file_refused_at(const char *file, int line, struct world *w, const c
     if (!world_file_into(w, store, world_text(w, json), false, &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
-        fail_test(file, line, "the problems are:\n%.*s", STR_FMT(report.problems));
+        fail_test(file, line, "the problems are:\n%.*s", STR_ARGS(report.problems));
     if (world_is_empty(store, &empty) || !empty)
         fail_test(file, line, "the refused file was partly imported");
 }

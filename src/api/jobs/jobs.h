@@ -12,7 +12,7 @@ struct job {
     snowflake key;
     int64_t due;     /* microseconds */
     struct str data; /* from job_schedule */
-    int64_t taken;   /* identifies this run, for job_renew and job_finish */
+    int64_t taken;   /* identifies this run, for job_renew_lease and job_finish */
 };
 
 struct job_kind {
@@ -32,16 +32,18 @@ struct job_kind {
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
 /* Schedules a job without data; cheap if it is already scheduled for that time. */
-enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us);
+enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
+                                 int64_t due_us);
 /* Inserts a job without a call, for imports; an existing job stays. */
-enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data);
+enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
+                        struct str data);
 /* Deletes the scheduled job, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
 /* For jobs with `start`. If the job was scheduled again meanwhile, these do nothing, so that it is
- * started again; job_renew then sets ret_held to false, and the running work should end. */
-enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
-                   bool *ret_held);
+ * started again; job_renew_lease then sets ret_held to false, and the running work should end. */
+enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                         bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);
 
 #endif

@@ -8,18 +8,18 @@
 
 #include <stdbool.h>
 
-struct hub;
-struct news;
+struct gateway_loop;
+struct gateway_event;
 struct session;
 
 /* Starts to deliver an event and updates views and subscriptions. The caller owns the event,
  * which is in h->queue.delivery until it is finished. */
-void dispatch_begin(struct hub *h, struct news *n);
+void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
 /* Returns true if the event is delivered, false if the budget is spent or a store read has to
  * end first. */
-bool dispatch_continue(struct hub *h);
-void dispatch_drop(struct hub *h); /* ends the delivery in progress, if there is one */
+bool dispatch_continue(struct gateway_loop *h);
+void dispatch_abort(struct gateway_loop *h); /* ends the delivery in progress, if there is one */
 /* Delivers one missed event to one session that moved to this loop. */
-void dispatch_to(struct session *s, struct news *n);
+void dispatch_missed_event(struct session *s, struct gateway_event *n);
 
 #endif

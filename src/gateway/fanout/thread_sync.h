@@ -12,6 +12,6 @@ struct session;
 void thread_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
                        size_t count);
 /* Sends THREAD_MEMBER_LIST_UPDATE: the members of a thread that the session can view. */
-void thread_people_begin(struct session *s, snowflake guild_id, snowflake thread_id);
+void thread_members_begin(struct session *s, snowflake guild_id, snowflake thread_id);
 
 #endif

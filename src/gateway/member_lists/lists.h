@@ -5,7 +5,7 @@
  * fanout/.
  *
  *   roster         the members of a guild that lists on this loop may show, in memory: online
- *                  members; up to ROSTER_WHOLE members all of them
+ *                  members; up to OFFLINE_MEMBERS_MAX members all of them
  *   shown_list     the members of a roster that can view a channel, sorted; channels with the same
  *                  overwrites share one list (list_id.h)
  *   list_face      row ranges of a list; sessions with equal ranges share one
@@ -21,29 +21,29 @@
 
 struct buf;
 struct gateway;
-struct hub;
-struct news;
-struct peer;
+struct gateway_loop;
+struct gateway_event;
+struct gateway_socket;
 struct serial_reader;
 struct session;
 struct str;
 
 /* Called when the loop begins to deliver an event. */
-void lists_hear(struct hub *h, const struct news *n);
+void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
-void lists_hear_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
+void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
 /* Removes the session from its lists, because it ends, or moves to another loop with its
  * subscriptions. */
-void lists_leave(struct session *s, bool ends);
+void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
-void lists_return(struct session *s);
-void lists_free(struct hub *h);
+void member_lists_on_session_arrived(struct session *s);
+void member_lists_free(struct gateway_loop *h);
 /* Serialise and deserialise the list subscriptions of a session, for another process. */
-void lists_write(const struct session *s, struct buf *out);
-void lists_get(struct serial_reader *r, struct session *s);
+void serialize_list_subscriptions(const struct session *s, struct buf *out);
+void deserialize_list_subscriptions(struct serial_reader *r, struct session *s);
 
 /* Handlers of op 14 and op 37. */
-void handle_guild_subscription(struct peer *p, int op, struct str raw, const void *d);
-void handle_guild_subscriptions(struct peer *p, int op, struct str raw, const void *d);
+void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 #endif

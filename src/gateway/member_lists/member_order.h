@@ -32,11 +32,11 @@ struct member_order {
     size_t count, cap;
 };
 
-void order_clear(struct member_order *o);
+void member_order_clear(struct member_order *o);
 /* Removes members that are marked gone. */
-void order_sweep(struct member_order *o);
+void member_order_remove_gone(struct member_order *o);
 /* Inserts members; sorts the array `more`. */
-void order_merge(struct member_order *o, struct ordered_member **more, size_t count);
+void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
 
 /* Adjacent members of the same rank. */
 struct order_group {
@@ -47,18 +47,18 @@ struct order_group {
 };
 
 /* Writes up to `max` groups, in order. Returns their number. */
-size_t order_groups(const struct member_order *o, struct order_group *ret, size_t max);
+size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max);
 
 /* A row of a list: a group's header or a member. */
 struct list_row {
     const struct order_group *group; /* NULL: the list has no such row */
     const struct ordered_member *member;
 };
-struct list_row order_row_at(const struct member_order *o, const struct order_group *groups,
-                             size_t count, size_t row);
+struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+                                    size_t count, size_t row);
 
 /* Returns a hash of these rows. Equal hashes mean that the rows are unchanged. */
-uint64_t order_digest(const struct member_order *o, const struct order_group *groups, size_t count,
-                      size_t first, size_t last);
+uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+                                size_t count, size_t first, size_t last);
 
 #endif

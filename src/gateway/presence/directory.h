@@ -10,7 +10,7 @@
 #include "gateway/gateway.h"
 
 struct directory;
-struct hub;
+struct gateway_loop;
 struct session;
 
 struct directory *directory_new(struct gateway *g);
@@ -18,17 +18,17 @@ void directory_free(struct directory *d); /* accepts NULL */
 
 /* --- sessions of this node; on the session's loop; no effect without a directory ------- */
 
-/* Publishes the session's changed record at the end of the iteration (directory_mark), or now
- * (directory_note). */
-void directory_mark(struct session *s);
-void directory_note(struct session *s);
-void directory_flush(struct hub *h);
+/* Publishes the session's changed record at the end of the iteration (directory_mark_changed), or
+ * now (directory_publish_session). */
+void directory_mark_changed(struct session *s);
+void directory_publish_session(struct session *s);
+void directory_publish_marked(struct gateway_loop *h);
 /* The session has ended, or continues on another node, which publishes it. */
-void directory_end(struct session *s);
+void directory_remove_session(struct session *s);
 /* Sends the ids of an account's friends to the other nodes, after its presence has changed on
  * this node. */
-void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends);
+void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends);
 /* Sends a bot's session start to the other nodes, which count it towards their limit. */
-void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
+void directory_publish_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
 
 #endif

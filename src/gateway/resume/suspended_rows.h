@@ -16,15 +16,15 @@ struct suspended_session {
 };
 
 /* Deletes one batch of rows; *ret_more: rows are left. */
-enum err suspended_rows_drop(struct tx *tx, bool *ret_more);
-enum err suspended_row_add(struct tx *tx, const struct suspended_session *p);
+enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
+enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
 /* Without a cluster a server that stops seals the rows after it has written them all. The next
  * server may use the rows only if they are sealed, because only then no event has happened
  * since. */
 enum err suspended_rows_seal(struct tx *tx);
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any);
 /* Reads the session and deletes its row; *ret is unchanged if there is none. */
-enum err suspended_row_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                            struct str *ret);
+enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
+                                       int64_t now_ms, struct str *ret);
 
 #endif

@@ -21,9 +21,9 @@ struct iteration_budget {
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */
-static inline bool budget_check(struct iteration_budget *b)
+static inline bool budget_is_spent(struct iteration_budget *b)
 {
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
 
     b->ticks = 0;
     if (!b->began)

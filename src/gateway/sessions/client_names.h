@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 
-enum { CLIENT_NAME = 64 }; /* largest "os|browser|device" with its NUL */
+enum { CLIENT_NAME_BYTES = 64 }; /* largest "os|browser|device" with its NUL */
 
 /* One per process, protected by the gateway's lock. */
 struct client_names {
@@ -14,7 +14,7 @@ struct client_names {
 void client_names_init(struct client_names *all);
 void client_names_clear(struct client_names *all);
 /* The names are reference-counted: take adds a reference, drop releases it. */
-const char *client_name_take(struct client_names *all, const char *text);
-void client_name_drop(struct client_names *all, const char *text);
+const char *client_name_ref(struct client_names *all, const char *text);
+void client_name_unref(struct client_names *all, const char *text);
 
 #endif

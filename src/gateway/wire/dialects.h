@@ -35,7 +35,7 @@ struct dialects {
 void dialects_init(struct dialects *all);
 void dialects_clear(struct dialects *all);
 /* Thread-safe. The returned dialect lives as long as the list of dialects. */
-const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
-                                   const struct http_request *r);
+const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
+                                          const struct http_request *r);
 
 #endif

@@ -22,8 +22,8 @@ bool etf_from_json(struct str json, struct arena *arena, struct buf *out);
 bool etf_to_json(struct str bytes, struct buf *out);
 
 /* Functions that append single terms, for the envelope of a message. */
-void etf_map(struct buf *out, uint32_t pairs);
-void etf_text(struct buf *out, struct str s);
-void etf_int(struct buf *out, int64_t v);
+void etf_append_map_head(struct buf *out, uint32_t pairs);
+void etf_append_binary(struct buf *out, struct str s);
+void etf_append_int(struct buf *out, int64_t v);
 
 #endif

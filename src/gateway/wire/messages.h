@@ -40,7 +40,7 @@ struct request_members {
 };
 
 /* Search for recently active members (op 35) */
-struct search_recent {
+struct search_recent_members {
     snowflake guild_id;
     struct opt_str query;
     struct opt_id continuation_token;
@@ -53,7 +53,7 @@ struct request_sounds {
 };
 
 /* Request for channel statuses (op 36) or channel info (op 43) */
-struct channel_info {
+struct request_channel_info {
     snowflake guild_id;
     struct list fields; /* names of fields, struct str; only in op 43; empty: all fields */
 };
@@ -61,13 +61,13 @@ struct channel_info {
 /* Member list subscription of a guild: op 14, and each guild of op 37 */
 struct guild_subscription {
     snowflake guild_id;                       /* only in op 14 */
-    struct list channels;                     /* items: struct shown_channel */
+    struct list channels;                     /* items: struct requested_list_channel */
     struct list members, thread_member_lists; /* items: snowflakes */
     struct opt_bool typing, activities, member_updates, threads;
 };
 
 /* Rows of a channel's member list that a client requests. */
-struct shown_channel {
+struct requested_list_channel {
     struct str id;
     struct list ranges; /* items: struct list of two int64_t (first and last row) */
 };

@@ -13,11 +13,11 @@ enum {
     MAX_FROM_BOT = 4096,
     MAX_MESSAGE = 16 * 1024, /* limit of the WebSocket layer */
     MAX_PAYLOAD = 64 * 1024 * 1024,
-    MAX_SENT = 4 * MAX_PAYLOAD + 4096, /* largest payload as ETF, with the envelope */
+    MAX_ENCODED_MESSAGE = 4 * MAX_PAYLOAD + 4096, /* largest payload as ETF, with the envelope */
 };
 
 enum close_code {
-    CLOSE_GOING = 1001,
+    CLOSE_GOING_AWAY = 1001,
     CLOSE_UNKNOWN = 4000,
     CLOSE_BAD_OPCODE = 4001,
     CLOSE_BAD_PAYLOAD = 4002,

@@ -17,24 +17,24 @@ struct platform_options {
     const char *partners_account;    /* "ID:NAME" of the account that invites partners */
 };
 /* Applies the options. False if one is wrong; *ret_problem names the option and the reason. */
-bool platforms_set(const struct platform_options *o, const char **ret_problem);
+bool platforms_configure(const struct platform_options *o, const char **ret_problem);
 
 /* Returns the name of a platform in the store: "platform_a". */
-struct str platform_name(enum platform p);
+struct str platform_stored_name(enum platform p);
 /* Finds a platform by its name in the store or by the operator's name. */
-enum platform platform_of(struct str word);
+enum platform platform_find(struct str word);
 /* The type of an integration that clients get: the operator's name if set, else the stored type. */
-struct str integration_word(struct str type);
+struct str integration_displayed_type(struct str type);
 
-bool platform_is_on(enum platform p);
+bool platform_is_enabled(enum platform p);
 /* Returns the base URL of the provider, without a trailing slash; p == NULL: local platform. */
-struct str platform_url(enum platform p);
-struct str platform_key(enum platform p);
+struct str platform_provider_url(enum platform p);
+struct str platform_provider_key(enum platform p);
 
 /* Returns 0 if partners are not invited. */
-snowflake partners_guild(void);
+snowflake partners_guild_id(void);
 struct str partners_account_id(void), partners_account_name(void);
-#define PARTNERS_ID "platform_a-partners"
+#define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
 /* Accepts both names of a platform; the error code is BASE_TYPE_CHOICES. */
 extern const struct type type_platform;

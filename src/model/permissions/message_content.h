@@ -23,7 +23,7 @@ struct content_reader {
 };
 
 /* Author and mentions of a message. */
-struct content_origin {
+struct message_origin {
     snowflake author_id;
     snowflake application_id; /* set for interaction responses and webhooks of an application */
     const snowflake *mentioned;
@@ -33,11 +33,11 @@ struct content_origin {
 /* Returns true if the reader is a bot without the grant, the message is in a guild, the bot or a
  * webhook of its application did not write it, and the message does not mention the bot. */
 bool content_is_hidden(const struct content_reader *reader, bool in_guild,
-                       const struct content_origin *from);
+                       const struct message_origin *from);
 
 /* Appends the JSON of a message with empty content, embeds, attachments and components, and without
  * its poll. Messages that it forwards or replies to also lose their content. */
-void message_emptied(struct str message, struct arena *arena, struct buf *out);
+void append_message_without_content(struct str message, struct arena *arena, struct buf *out);
 
 /* Returns the message without content if the content is hidden from the reader; otherwise the
  * result of visible_message_for_reader. */

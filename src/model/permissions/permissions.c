@@ -38,7 +38,7 @@ const char *permission_name(unsigned bit)
     return NULL;
 }
 
-void permissions_phrase(struct buf *out, uint64_t set)
+void append_permission_names(struct buf *out, uint64_t set)
 {
     const char *comma = "";
 

@@ -16,10 +16,10 @@ enum permission_bit {
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
 /* Members with one of these permissions see the uploader of emoji, stickers and sounds. */
-#define PERMISSIONS_EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
+#define PERMISSIONS_SEE_UPLOADERS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
 
 /* Permissions for which a guild may require two-factor authentication. */
-#define PERMISSIONS_MFA                                                                        \
+#define PERMISSIONS_REQUIRING_MFA                                                              \
     (PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |          \
      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_MESSAGES) |    \
      PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_EXPRESSIONS) | \
@@ -33,6 +33,6 @@ extern const uint64_t PERMISSIONS_DEFAULT;
 const char *permission_name(unsigned bit);
 
 /* Appends names such as "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
-void permissions_phrase(struct buf *out, uint64_t set);
+void append_permission_names(struct buf *out, uint64_t set);
 
 #endif

@@ -15,13 +15,13 @@
 #include "model/message.h"
 #include "model/reaction.h"
 
-enum { MOST_REACTION_TEXT = 1 << 20 }; /* maximum size in bytes */
+enum { MAX_REACTION_TEXT_BYTES = 1 << 20 }; /* maximum size in bytes */
 
-enum reaction_own { OWN_NORMAL = 1, OWN_BURST = 2 };
+enum reader_reaction_bits { READER_REACTED_NORMAL = 1, READER_REACTED_BURST = 2 };
 
 struct reaction_line {
     snowflake id;
-    unsigned own; /* enum reaction_own */
+    unsigned reader_bits; /* enum reader_reaction_bits */
     int64_t normal, burst;
     struct str users; /* ids of the first users who added a normal reaction */
     struct str key;   /* key that identifies the emoji */
@@ -29,42 +29,45 @@ struct reaction_line {
 };
 
 /* Writes the first line, with reader 0. */
-void reaction_text_begin(struct buf *out);
+void reaction_text_append_head(struct buf *out);
 /* Returns the text after the first line. */
-struct str reaction_text_lines(struct str text);
+struct str reaction_text_skip_head(struct str text);
 /* Parses the next line and removes it from *text. False at the end, and if it is invalid. */
-bool reaction_line_next(struct str *text, struct reaction_line *ret);
+bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
 /* Appends a line, with own = 0. */
-void reaction_line_add(struct buf *out, const struct reaction_line *line);
+void reaction_line_append(struct buf *out, const struct reaction_line *line);
 
-bool reaction_line_names(const struct reaction_line *line, snowflake user_id);
+bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id);
 /* Adds a normal reaction. Stores the user's id if those of all other users are stored. */
-void reaction_line_count(struct arena *arena, struct reaction_line *line, snowflake user_id);
-void reaction_line_discount(struct arena *arena, struct reaction_line *line, snowflake user_id);
+void reaction_line_add_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
+void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
 /* Returns the value of messages.reacted for this text without rows in reaction_lanes:
- * REACTED_BY_FEW if the text contains all users who have reacted, otherwise REACTED. */
-int64_t reaction_text_kind(struct str text);
+ * HAS_REACTIONS_WITH_ALL_USERS if the text contains all users who have reacted, otherwise REACTED.
+ */
+int64_t reaction_text_state(struct str text);
 
-struct str reaction_emoji_text(struct arena *arena, const struct reaction_emoji *emoji);
+struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji);
 /* Decodes the emoji of a line; never returns NULL. */
-const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
-                                               const struct reaction_line *line);
+const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
+                                                   const struct reaction_line *line);
 
-void reaction_text_for(struct str text, snowflake reader);
+void reaction_text_set_reader(struct str text, snowflake reader);
 /* Marks, in a copy of the text, that the reader has used an emoji, unless it was removed. */
-void reaction_text_mark(struct str text, snowflake id, enum reaction_own own);
-void reaction_text_show(struct json *j, struct str text);
+void reaction_text_mark_reader(struct str text, snowflake id,
+                               enum reader_reaction_bits reader_bits);
+void write_reactions_json(struct json_writer *j, struct str text);
 
 /* JSON of a reaction for readers who have not used it, with offsets to patch it for others. */
-struct reaction_spot {
+struct reaction_json_offsets {
     snowflake id;
     struct str users;
     size_t me, me_burst; /* offsets of both "false" values in the output */
 };
 /* Removes the first line and writes it as an array element with me = false. Returns false at the
  * end, and if the line is invalid. */
-bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret);
+bool write_next_reaction_json(struct json_writer *j, struct str *lines,
+                              struct reaction_json_offsets *ret);
 /* Removes the first id from `users`; returns false at the end. */
-bool reaction_user_next(struct str *users, snowflake *ret);
+bool reaction_users_next(struct str *users, snowflake *ret);
 
 #endif

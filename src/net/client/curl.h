@@ -47,10 +47,10 @@ struct curl_functions {
 extern struct curl_functions curl;
 
 /* Loads libcurl on the first call; thread-safe. Returns false and logs if loading fails. */
-bool curl_load(void);
+bool load_curl(void);
 
 /* Returns the path of this machine's CA bundle, or NULL to use libcurl's default. Only the static
  * build needs a path, because its libcurl was not configured for this machine. */
-const char *curl_ca_file(void);
+const char *find_ca_bundle(void);
 
 #endif

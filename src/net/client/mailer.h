@@ -31,18 +31,18 @@ void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
 /* Return the value of the "From:" header and the domain of the sender address. */
-struct str mailer_from(const struct mailer *m);
-struct str mailer_domain(const struct mailer *m);
+struct str mailer_from_header(const struct mailer *m);
+struct str mailer_sender_domain(const struct mailer *m);
 
 /* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
-bool mail_address_fits(struct str address);
+bool mail_address_is_sendable(struct str address);
 
 /* One mail to send. The caller embeds it and must not free it before `posted` runs. */
 struct mail {
     const char *to;
-    struct str text;    /* headers and body; lines end with CRLF */
-    struct loop *loop;  /* loop on which `posted` runs */
-    struct post posted; /* message that is posted after the mail was sent or failed */
+    struct str text;            /* headers and body; lines end with CRLF */
+    struct loop *loop;          /* loop on which `posted` runs */
+    struct loop_message posted; /* message that is posted after the mail was sent or failed */
     enum mail_result result;
 
     struct mail *next;

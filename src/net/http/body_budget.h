@@ -18,16 +18,16 @@ struct body_budget *body_budget_ref(struct body_budget *b);
 void body_budget_unref(struct body_budget *b);
 
 /* Returns the maximum for one address or one account; a longer body never fits. */
-size_t body_budget_share(const struct body_budget *b);
+size_t body_budget_limit_per_owner(const struct body_budget *b);
 size_t body_budget_used(struct body_budget *b);
 
 /* Client whose body is stored: key of the address, and account id (0: unauthenticated). */
-struct body_owner {
+struct body_budget_owner {
     uint64_t address, account;
 };
 
 /* Reserves n bytes. Returns false and reserves nothing if a limit would be exceeded. */
-bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_t n);
-void body_budget_give(struct body_budget *b, const struct body_owner *who, size_t n);
+bool body_budget_reserve(struct body_budget *b, const struct body_budget_owner *owner, size_t n);
+void body_budget_release(struct body_budget *b, const struct body_budget_owner *owner, size_t n);
 
 #endif

@@ -13,14 +13,14 @@ struct proto_field {
 };
 
 /* Splits a message into its fields, in order. False if malformed or more than 1000 fields. */
-bool proto_split(struct arena *a, struct str message, struct list *ret);
+bool proto_split_fields(struct arena *a, struct str message, struct list *ret);
 /* Returns the fields of `before` that `change` lacks, then those of `change`; omits number
  * `but`. */
-struct str proto_merge(struct arena *a, const struct list *before, const struct list *change,
-                       uint64_t but);
+struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
+                              uint64_t but);
 /* Appends one varint field. */
-void proto_add_number(struct buf *out, uint64_t number, uint64_t value);
+void proto_append_varint(struct buf *out, uint64_t number, uint64_t value);
 /* Appends one length-delimited field. */
-void proto_add_message(struct buf *out, uint64_t number, struct str message);
+void proto_append_bytes(struct buf *out, uint64_t number, struct str message);
 
 #endif

@@ -2,19 +2,20 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
 
-static bool email_holds(struct str s)
+static bool is_email_address(struct str s)
 {
     const char *at = s.n ? memchr(s.p, '@', s.n) : NULL;
 
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
-    struct str domain = str_from(s, (size_t)(at - s.p) + 1);
+    struct str domain = str_skip(s, (size_t)(at - s.p) + 1);
     /* Line breaks are refused, because they would inject header lines into a mail. */
-    return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) && rule_name.holds(s);
+    return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) &&
+           rule_visible_name.is_valid(s);
 }
 
-static const struct rule email_rule = { email_holds, "EMAIL_TYPE_INVALID_EMAIL",
-                                        "Not a well formed email address." };
+static const struct string_rule email_rule = { is_email_address, "EMAIL_TYPE_INVALID_EMAIL",
+                                               "Not a well formed email address." };
 
 static const struct type type_email = { .kind = KIND_STRING,
                                         .flags = TYPE_TRIM | TYPE_LOWER,
@@ -24,7 +25,7 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
 /* An entered password is only compared, so it needs no minimum length. */
-const struct type type_given_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
+const struct type type_entered_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"
 };
@@ -53,7 +54,7 @@ static const struct schema registration_schema = {
 
 static const struct field login_fields[] = {
     { FIELD(struct login, login), .type = &type_login },
-    { FIELD(struct login, password), .type = &type_given_password },
+    { FIELD(struct login, password), .type = &type_entered_password },
     { FIELD(struct login, undelete), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Cancel a scheduled deletion, or enable an account that its owner disabled" },
     { 0 },
@@ -69,12 +70,12 @@ static const struct field user_patch_fields[] = {
     { FIELD(struct user_patch, username), .type = &type_username, .flags = OPTIONAL },
     { FIELD(struct user_patch, global_name), .type = &type_display_name,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct user_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct user_patch, banner), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, avatar), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct user_patch, banner), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct user_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct user_patch, accent_color), .type = &type_color, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct user_patch, email), .type = &type_email, .flags = OPTIONAL },
-    { FIELD(struct user_patch, password), .type = &type_given_password,
+    { FIELD(struct user_patch, password), .type = &type_entered_password,
       .flags = OPTIONAL | NULLABLE,
       .doc = "Current password; needed to change name, email, password or date of birth" },
     { FIELD(struct user_patch, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
@@ -140,6 +141,6 @@ const struct type login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
 const struct type user_patch_body = { .kind = KIND_OBJECT, .schema = &user_patch_schema };
 const struct type token_reply = { .kind = KIND_OBJECT, .schema = &token_schema };
 const struct type login_reply = { .kind = KIND_OBJECT, .schema = &login_reply_schema };
-const struct type own_user_reply = { .kind = KIND_OBJECT, .schema = &own_user_schema };
+const struct type current_user_reply = { .kind = KIND_OBJECT, .schema = &current_user_schema };
 const struct type patched_user_reply = { .kind = KIND_OBJECT, .schema = &user_with_token_schema };
 const struct type public_user_reply = { .kind = KIND_OBJECT, .schema = &public_user_schema };

@@ -6,9 +6,9 @@
 
 /* Bits: users who may send friend requests to this user. */
 enum friend_source {
-    FROM_MUTUAL_FRIENDS = 2,
-    FROM_MUTUAL_GUILDS = 4,
-    FROM_ANYBODY = 8, /* implies the other two */
+    FRIEND_FROM_MUTUAL_FRIENDS = 2,
+    FRIEND_FROM_MUTUAL_GUILDS = 4,
+    FRIEND_FROM_ANYBODY = 8, /* implies the other two */
 };
 
 struct friend_sources {
@@ -46,10 +46,11 @@ extern const struct type type_user_settings;
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
 /* Decodes a stored user_settings document and adds the defaults, for lists; p == NULL: no document.
  * The locale is not included, because it is a column of users. */
-enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
+enum err settings_from_document(struct arena *arena, struct str document,
+                                struct user_settings *ret);
 
 /* Writes the "user_settings_proto" value of READY. */
-enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out);
+enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out);
 
 /* Bits of friend_discovery_flags: how others can find the user. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
@@ -57,8 +58,9 @@ enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 /* Returns bits of enum friend_source. */
 int64_t settings_friend_sources(const struct user_settings *s);
 
-/* Returns the enum dm_access value: where direct messages from friends in a game are delivered. */
+/* Returns the enum game_dm_access value: where direct messages from friends in a game are
+ * delivered. */
 int64_t settings_dm_access(const struct user_settings *s);
-enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
+enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
 
 #endif

@@ -16,15 +16,16 @@
 /* --- rows ----------------------------------------------------------------------------- */
 
 /* Reads an application and its bot, if there is one (applications of world files may lack a bot).
- * application_load_makers adds owner and team, which only developers see.
+ * application_read_owner_and_team adds owner and team, which only developers see.
  * ERR_UNKNOWN_APPLICATION. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
-enum err application_load_makers(struct tx *tx, struct application *a);
+enum err application_read_owner_and_team(struct tx *tx, struct application *a);
 /* Numbers of installations. May count half a million rows: do not run it on the writer. */
 struct application_counts {
     int64_t guilds, installs, authorizations;
 };
-enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret);
+enum err application_count_installations(struct tx *tx, snowflake id,
+                                         struct application_counts *ret);
 void application_set_counts(struct application *a, const struct application_counts *counts);
 
 /* A new application and its bot, which has the same id and a username derived from the name. */
@@ -42,16 +43,16 @@ enum err application_create(struct tx *tx, const struct auth *auth,
 /* --- access ----------------------------------------------------------------------------- */
 
 /* Reads the caller's access level; the app's own bot and bearer tokens count as developers. */
-enum err application_level(struct tx *tx, const struct application *a, const struct caller *caller,
-                           enum maker_level *ret);
+enum err application_access_level(struct tx *tx, const struct application *a,
+                                  const struct caller *caller, enum team_access_level *ret);
 
 /* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's access
  * level is too low. The resolver of {application.id} does not check access. */
-enum err application_readable(struct call *call);
-enum err application_modifiable(struct call *call);
-enum err application_owned(struct call *call);
+enum err require_application_reader(struct call *call);
+enum err require_application_developer(struct call *call);
+enum err require_application_owner(struct call *call);
 /* For .admit: the caller's token must belong to this application. */
-enum err application_of_caller(struct call *call);
+enum err require_token_of_application(struct call *call);
 
 /* --- keys ----------------------------------------------------------------------------- */
 
@@ -63,12 +64,13 @@ void application_sign(const struct auth *auth, const struct application *a, stru
                       unsigned char signature[64]);
 
 /* Issues a new bot token (in the transaction's arena) and revokes the previous one. ERR_NO_BOT. */
-enum err application_renew_token(struct tx *tx, struct auth *auth, const struct application *a,
-                                 struct str *ret);
+enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
+                                     struct str *ret);
 /* Issues a new client secret; only the digest of the secret is stored. */
-enum err application_renew_secret(struct tx *tx, const struct auth *auth,
+enum err application_reset_secret(struct tx *tx, const struct auth *auth,
                                   const struct application *a, struct str *ret);
-bool application_secret_is(const struct auth *auth, const struct application *a, struct str secret);
+bool application_secret_matches(const struct auth *auth, const struct application *a,
+                                struct str secret);
 
 /* --- installs ------------------------------------------------------------------------- */
 
@@ -79,9 +81,9 @@ struct installation {
     struct list scopes;   /* struct str: "bot", "applications.commands" */
     uint64_t permissions; /* permissions of the bot's role; 0: no role */
     /* Member who installs again, whose permissions limit changes of the bot's role; or NULL. */
-    const struct standing *installer;
+    const struct member_access *installer;
 };
-struct installed {
+struct installation_result {
     struct integration integration;
     bool new_integration, new_commands; /* new_commands: the app had no commands scope before */
     struct role role;                   /* the bot's role; id 0: none */
@@ -91,7 +93,7 @@ struct installed {
 /* Writes the integration and the bot's role, without adding the bot as a member and without events.
  * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot that the app does not have. */
 enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installed *ret);
+                                  struct installation_result *ret);
 /* Runs application_install_rows, adds the bot as a member, emits events, writes the audit log. */
 enum err application_install_guild(struct call *call, const struct installation *in);
 /* Events of application_install_guild, for the .fires of routes. */
@@ -104,16 +106,16 @@ enum err application_install_guild(struct call *call, const struct installation 
 /* Returns the integration object of an app in a guild, without scopes. */
 struct integration integration_of_application(struct arena *arena, const struct application *a,
                                               snowflake guild_id, snowflake id);
-bool scopes_have_name(const struct list *scopes, const char *name);
+bool scope_list_contains(const struct list *scopes, const char *name);
 
 /* Emits GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
  * may manage the guild. */
-void integration_announce(struct call *call, enum event event, const struct integration *i);
+void integration_emit_change(struct call *call, enum event event, const struct integration *i);
 /* Emits the events of a deleted integration; application_id 0: the integration is not an app. */
-void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
-                               snowflake application_id);
+void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake id,
+                              snowflake application_id);
 /* Deletes a role of an integration and emits GUILD_ROLE_DELETE. No-op if already deleted. */
-enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id);
+enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
 /* Removes an app from a guild, with its bot, roles and webhooks. The app's guild commands reappear
  * if the app is installed again. Does nothing if the app is not installed. */

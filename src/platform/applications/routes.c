@@ -2,39 +2,40 @@
 #include "api/deletion.h"
 #include "platform/applications/internal.h"
 
-static enum err application_load_all(struct call *call, struct application *a)
+static enum err read_application_details(struct call *call, struct application *a)
 {
     struct application_counts counts;
-    enum err e = application_load_counts(call->tx, a->id, &counts);
+    enum err e = application_count_installations(call->tx, a->id, &counts);
 
     if (e)
         return e;
     application_set_counts(a, &counts);
-    return application_load_makers(call->tx, a);
+    return application_read_owner_and_team(call->tx, a);
 }
 
 static enum err list_applications(struct call *call)
 {
     const struct application_query *q = call->query;
     struct list list;
-    enum err e = applications_of(call->tx, call->caller->id, q->with_team_applications, &list);
+    enum err e =
+        applications_list_of_owner(call->tx, call->caller->id, q->with_team_applications, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
-        e = application_load_all(call, (struct application *)list.items + i);
+        e = read_application_details(call, (struct application *)list.items + i);
     return e ? e : call_reply(call, &list);
 }
 
 static enum err get_application(struct call *call)
 {
-    enum err e = application_load_all(call, call->target.application);
+    enum err e = read_application_details(call, call->target.application);
 
     return e ? e : call_reply(call, call->target.application);
 }
 
 /* Handles GET /applications/@me and /oauth2/applications/@me. */
-static enum err get_own_application(struct call *call)
+static enum err get_current_application(struct call *call)
 {
-    enum err e = resolve_own_application(call);
+    enum err e = resolve_caller_application(call);
 
     return e ? e : get_application(call);
 }
@@ -54,7 +55,8 @@ static enum err create_bot(struct call *call)
         return call_reply(call, &out);
     enum err e = application_add_bot(call->tx, a);
     if (!e)
-        e = application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+        e = application_reset_bot_token(call->tx, api_options(call->api)->auth, a,
+                                        &out.token.value);
     out.token.given = GIVEN;
     return e ? e : call_reply(call, &out);
 }
@@ -64,18 +66,18 @@ static enum err reset_bot_token(struct call *call)
     const struct application *a = call->target.application;
     struct bot_token_reply out = { .token = { .given = GIVEN } };
     enum err e =
-        application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+        application_reset_bot_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
 
     if (e)
         return e;
-    call_forget_account(call, a->bot_id);
+    call_revoke_account_tokens(call, a->bot_id);
     return call_reply(call, &out);
 }
 
 static enum err reset_secret(struct call *call)
 {
     struct secret_reply out;
-    enum err e = application_renew_secret(call->tx, api_options(call->api)->auth,
+    enum err e = application_reset_secret(call->tx, api_options(call->api)->auth,
                                           call->target.application, &out.secret);
 
     return e ? e : call_reply(call, &out);
@@ -91,11 +93,11 @@ static enum err transfer_application(struct call *call)
     enum err e = team_find(call->tx, in->team_id, &team);
     if (e)
         return e;
-    enum maker_level level = team_level(&team, call->caller->id);
-    if (level < MAKER_ADMIN)
-        return level == MAKER_NOBODY ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
+    enum team_access_level level = team_access_level_of(&team, call->caller->id);
+    if (level < TEAM_ACCESS_ADMIN)
+        return level == TEAM_ACCESS_NONE ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
     if (a->team_id != team.id)
-        e = check_room(call, 0, team.id);
+        e = check_application_limit(call, 0, team.id);
     if (e)
         return e;
     a->team_id = team.id;
@@ -133,7 +135,7 @@ static const struct route routes[] = {
         .doc = "Create an application and its bot, which has the same id.",
         .auth = AUTH_USER,
         .body = &application_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .status = 201,
         .prepare = prepare_create_application,
@@ -146,7 +148,7 @@ static const struct route routes[] = {
         .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
-        .handle = get_own_application,
+        .handle = get_current_application,
     },
     {
         .method = PATCH,
@@ -154,11 +156,11 @@ static const struct route routes[] = {
         .name = "modify_own_application",
         .doc = "Change the application of the calling bot, except its name.",
         .auth = AUTH_BOT,
-        .body = &own_application_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .body = &current_application_patch_body,
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
-        .prepare = prepare_modify_own_application,
-        .handle = modify_own_application,
+        .prepare = prepare_modify_current_application,
+        .handle = modify_current_application,
     },
     {
         .method = GET,
@@ -167,7 +169,7 @@ static const struct route routes[] = {
         .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
-        .handle = get_own_application,
+        .handle = get_current_application,
     },
     {
         .method = GET,
@@ -176,7 +178,7 @@ static const struct route routes[] = {
         .doc = "An application, for its developers and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_application,
-        .admit = application_readable,
+        .admit = require_application_reader,
         .handle = get_application,
     },
     {
@@ -186,10 +188,10 @@ static const struct route routes[] = {
         .doc = "Change an application; for its owner, developers of its team, and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .prepare = prepare_modify_application,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = modify_application,
     },
     {
@@ -208,7 +210,7 @@ static const struct route routes[] = {
         .doc = "Create the bot of an application. If there is one already, the token is null.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_bot,
     },
     {
@@ -218,7 +220,7 @@ static const struct route routes[] = {
         .doc = "Issue a new bot token and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = reset_bot_token,
     },
     {
@@ -228,7 +230,7 @@ static const struct route routes[] = {
         .doc = "Issue a new client secret and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &secret_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = reset_secret,
     },
     {
@@ -239,7 +241,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE,
                                        EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE },
-        .admit = application_owned,
+        .admit = require_application_owner,
         .handle = delete_application,
     },
     {
@@ -253,7 +255,7 @@ static const struct route routes[] = {
         .reply = &application_attachment_reply,
         .status = 200,
         .prepare = prepare_create_application_attachment,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_application_attachment,
     },
     {
@@ -265,7 +267,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &application_transfer_body,
         .reply = &type_application,
-        .admit = application_owned,
+        .admit = require_application_owner,
         .handle = transfer_application,
     },
     { 0 },
@@ -277,8 +279,8 @@ const struct domain applications_domain = {
     .routes = routes,
     .world = &applications_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
-                                    .member_left = application_bot_left },
-    .jobs = (const struct job_kind *const[]){ &application_leftovers, NULL },
+    .hooks = &(const struct hooks){ .member_leaving = application_on_bot_leaving,
+                                    .member_left = application_on_bot_left },
+    .jobs = (const struct job_kind *const[]){ &application_deletion_job, NULL },
     .deletions = application_deletions,
 };

@@ -1,13 +1,13 @@
 /* schema.c - JSON schemas of the request and response bodies of applications. */
 #include "platform/applications/internal.h"
 
-static bool url_or_nothing(struct str s)
+static bool is_url_or_empty(struct str s)
 {
-    return s.n == 0 || type_url.rule->holds(s);
+    return s.n == 0 || type_url.rule->is_valid(s);
 }
 
-static const struct rule url_or_nothing_rule = { url_or_nothing, "URL_TYPE_INVALID_URL",
-                                                 "Not a well formed URL." };
+static const struct string_rule url_or_nothing_rule = { is_url_or_empty, "URL_TYPE_INVALID_URL",
+                                                        "Not a well formed URL." };
 static const struct type type_url_or_nothing = { .kind = KIND_STRING,
                                                  .max = 512,
                                                  .rule = &url_or_nothing_rule,
@@ -42,49 +42,52 @@ static const struct type type_filter = { .kind = KIND_INT, .choices = filter_wor
 
 /* --- rules across several fields -------------------------------------------------------- */
 
-static void check_scopes(struct form *form, const struct place *here,
-                         const struct install_params *params)
+static void validate_install_scopes(struct form *form, const struct json_path *here,
+                                    const struct install_params *params)
 {
-    struct place list = place_key(here, STR("scopes"));
+    struct json_path list = json_path_key(here, STR("scopes"));
     const struct str *scopes = params->scopes.items;
 
     for (size_t i = 0; i < params->scopes.count; i++) {
-        struct place at = place_index(&list, i);
+        struct json_path at = json_path_index(&list, i);
 
-        if (!auth_scope(scopes[i]))
-            form_fail(form, &at, "ENUM_TYPE_COERCE", "Value \"%.*s\" is not a valid enum value.",
-                      STR_FMT(form_quote(scopes[i])));
+        if (!auth_scope_bit(scopes[i]))
+            form_add_error(form, &at, "ENUM_TYPE_COERCE",
+                           "Value \"%.*s\" is not a valid enum value.",
+                           STR_ARGS(form_quote_value(scopes[i])));
     }
 }
 
-static void check_places(struct form *form, const struct place *here, const struct list *list)
+static void validate_integration_types(struct form *form, const struct json_path *here,
+                                       const struct list *list)
 {
     const struct integration_type_item *items = list->items;
 
     for (size_t i = 0; i < list->count; i++) {
-        struct place at = place_key(here, items[i].key);
-        struct place params = place_key(&at, STR("oauth2_install_params"));
+        struct json_path at = json_path_key(here, items[i].key);
+        struct json_path params = json_path_key(&at, STR("oauth2_install_params"));
 
         if (!str_is(items[i].key, "0") && !str_is(items[i].key, "1"))
-            form_fail(form, &at, FORM_CHOICES, "Value must be one of ('0', '1').");
+            form_add_error(form, &at, FORM_CHOICES, "Value must be one of ('0', '1').");
         else if (items[i].config.oauth2_install_params)
-            check_scopes(form, &params, items[i].config.oauth2_install_params);
+            validate_install_scopes(form, &params, items[i].config.oauth2_install_params);
     }
 }
 
-static void check_patch(struct form *form, const struct place *here, const void *object)
+static void validate_application_patch(struct form *form, const struct json_path *here,
+                                       const void *object)
 {
     const struct application_patch *in = object;
-    struct place params = place_key(here, STR("install_params"));
-    struct place places = place_key(here, STR("integration_types_config"));
-    struct place type = place_key(here, STR("type"));
+    struct json_path params = json_path_key(here, STR("install_params"));
+    struct json_path types_config = json_path_key(here, STR("integration_types_config"));
+    struct json_path type = json_path_key(here, STR("type"));
 
-    if (in->type.given == GIVEN && !form_failed_at(form, &type))
-        form_fail(form, &type, FORM_CHOICES, "Value must be null.");
-    if (in->install_params.given == GIVEN && !form_failed_at(form, &params))
-        check_scopes(form, &params, in->install_params.value);
-    if (in->integration_types_config.given == GIVEN && !form_failed_at(form, &places))
-        check_places(form, &places, &in->integration_types_config.value);
+    if (in->type.given == GIVEN && !form_has_error_at(form, &type))
+        form_add_error(form, &type, FORM_CHOICES, "Value must be null.");
+    if (in->install_params.given == GIVEN && !form_has_error_at(form, &params))
+        validate_install_scopes(form, &params, in->install_params.value);
+    if (in->integration_types_config.given == GIVEN && !form_has_error_at(form, &types_config))
+        validate_integration_types(form, &types_config, &in->integration_types_config.value);
 }
 
 /* --- bodies --------------------------------------------------------------------------- */
@@ -93,9 +96,9 @@ static void check_patch(struct form *form, const struct place *here, const void 
 #define CHANGEABLE_FIELDS                                                                          \
     { FIELD(struct application_patch, description), .type = &type_application_description,        \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct application_patch, icon), .type = &type_picture,                                \
+    { FIELD(struct application_patch, icon), .type = &type_image_upload,                                \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct application_patch, cover_image), .type = &type_picture,                         \
+    { FIELD(struct application_patch, cover_image), .type = &type_image_upload,                         \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, terms_of_service_url), .type = &type_url_or_nothing,         \
       .flags = OPTIONAL | NULLABLE },                                                              \
@@ -145,7 +148,8 @@ static const struct field application_body_fields[] = {
     { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, description), .type = &type_application_description,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct application_patch, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, icon), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, flags), .type = &type_flags, .flags = OPTIONAL | NULLABLE },
@@ -167,7 +171,7 @@ static const struct schema application_patch_schema = {
     .name = "ApplicationPatch",
     .size = sizeof(struct application_patch),
     .fields = application_patch_fields,
-    .check = check_patch,
+    .check = validate_application_patch,
     .doc = "Changes of an application.",
 };
 
@@ -176,7 +180,7 @@ static const struct schema own_application_patch_schema = {
     .name = "OwnApplicationPatch",
     .size = sizeof(struct application_patch),
     .fields = own_application_patch_fields,
-    .check = check_patch,
+    .check = validate_application_patch,
     .doc = "Changes that a bot makes to its application.",
 };
 
@@ -231,8 +235,8 @@ static const struct schema secret_schema = {
 const struct type application_body = { .kind = KIND_OBJECT, .schema = &application_body_schema };
 const struct type application_patch_body = { .kind = KIND_OBJECT,
                                              .schema = &application_patch_schema };
-const struct type own_application_patch_body = { .kind = KIND_OBJECT,
-                                                 .schema = &own_application_patch_schema };
+const struct type current_application_patch_body = { .kind = KIND_OBJECT,
+                                                     .schema = &own_application_patch_schema };
 const struct type application_transfer_body = { .kind = KIND_OBJECT,
                                                 .schema = &application_transfer_schema };
 const struct type bot_token_reply = { .kind = KIND_OBJECT, .schema = &bot_token_schema };

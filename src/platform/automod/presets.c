@@ -14,7 +14,7 @@ static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]"
 static struct arena *arena; /* owns the keywords; never freed */
 static struct list lists[PRESETS];
 
-const struct list *automod_preset(int64_t preset)
+const struct list *automod_preset_keywords(int64_t preset)
 {
     static const struct list none;
 
@@ -22,7 +22,7 @@ const struct list *automod_preset(int64_t preset)
 }
 
 /* Parses a line: list name, keyword, comment or empty. Returns NULL, or an error sentence. */
-static const char *presets_take(struct str line, struct list **now)
+static const char *parse_presets_line(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
         return NULL;
@@ -33,15 +33,15 @@ static const char *presets_take(struct str line, struct list **now)
         }
     if (!*now)
         return "automod-words: a word comes before the first [profanity], [sexual] or [slurs]";
-    if (!utf8_valid(line) || utf8_length(line) > LONGEST_WORD)
+    if (!utf8_is_valid(line) || utf8_length(line) > LONGEST_WORD)
         return "automod-words: the file has a word that is not UTF-8 or longer than 60 characters";
     if ((*now)->count >= MOST_WORDS)
         return "automod-words: a list in the file has more than 5000 words";
-    *(struct str *)list_add(arena, *now, sizeof line) = str_dup(arena, line);
+    *(struct str *)list_append(arena, *now, sizeof line) = str_dup(arena, line);
     return NULL;
 }
 
-bool automod_presets_set(const char *path, const char **ret_problem)
+bool automod_presets_read_file(const char *path, const char **ret_problem)
 {
     struct list *now = NULL;
     char *line = NULL;
@@ -60,7 +60,7 @@ bool automod_presets_set(const char *path, const char **ret_problem)
     while (f && !*ret_problem && (n = getline(&line, &room, f)) >= 0) {
         while (n && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             n--;
-        *ret_problem = presets_take(str_trim(str_slice(line, (size_t)n)), &now);
+        *ret_problem = parse_presets_line(str_trim(str_slice(line, (size_t)n)), &now);
     }
     if (f)
         fclose(f);

@@ -201,71 +201,73 @@ const struct schema automod_execution_schema = {
 
 /* --- fields that depend on each other ------------------------------------------------- */
 
-static bool trigger_has_words(int64_t trigger)
+static bool trigger_uses_keywords(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD || trigger == AUTOMOD_PROFILE;
 }
 
-static void refuse_list(struct form *form, const struct place *here, const char *key,
-                        const struct opt_list *list, bool fits)
+static void refuse_unused_list(struct form *form, const struct json_path *here, const char *key,
+                               const struct opt_list *list, bool fits)
 {
-    struct place at = place_key(here, str_of(key));
+    struct json_path at = json_path_key(here, str_of(key));
 
     if (!fits && list->value.count)
-        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger type do not have this field.");
+        form_add_error(form, &at, FORM_CHOICES,
+                       "Rules of this trigger type do not have this field.");
 }
 
-static void check_patterns(struct form *form, const struct place *here, struct automod_rule *r,
-                           int64_t others)
+static void validate_patterns(struct form *form, const struct json_path *here,
+                              struct automod_rule *r, int64_t others)
 {
-    struct place all = place_key(here, STR("regex_patterns"));
+    struct json_path all = json_path_key(here, STR("regex_patterns"));
     const struct list *patterns = &r->trigger_metadata->regex_patterns.value;
     const struct str *p = patterns->items;
 
     for (size_t i = 0; i < patterns->count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
         const char *problem = "The pattern is too large.";
         struct pattern *made = pattern_new(p[i], &problem);
 
         r->pattern_cost += made ? (int64_t)pattern_cost(made) : 0;
-        if (!made || others + r->pattern_cost > AUTOMOD_MOST_COST)
-            form_fail(form, &at, "STRING_TYPE_REGEX", "%s", problem);
+        if (!made || others + r->pattern_cost > AUTOMOD_MAX_PATTERN_COST)
+            form_add_error(form, &at, "STRING_TYPE_REGEX", "%s", problem);
         pattern_free(made);
     }
 }
 
-static void check_metadata(struct form *form, const struct place *up, struct automod_rule *r,
-                           int64_t others)
+static void validate_trigger_metadata(struct form *form, const struct json_path *up,
+                                      struct automod_rule *r, int64_t others)
 {
-    struct place here = place_key(up, STR("trigger_metadata"));
-    struct place limit = place_key(&here, STR("mention_total_limit"));
-    struct place named = place_key(&here, STR("presets"));
-    struct place allowed = place_key(&here, STR("allow_list"));
+    struct json_path here = json_path_key(up, STR("trigger_metadata"));
+    struct json_path limit = json_path_key(&here, STR("mention_total_limit"));
+    struct json_path named = json_path_key(&here, STR("presets"));
+    struct json_path allowed = json_path_key(&here, STR("allow_list"));
     const struct automod_metadata *m = r->trigger_metadata;
-    bool words = trigger_has_words(r->trigger_type);
+    bool words = trigger_uses_keywords(r->trigger_type);
 
     if (!m) {
         if (r->trigger_type != AUTOMOD_SPAM)
-            form_fail(form, &here, FORM_REQUIRED);
+            form_add_error(form, &here, FORM_REQUIRED);
         return;
     }
-    refuse_list(form, &here, "keyword_filter", &m->keyword_filter, words);
-    refuse_list(form, &here, "regex_patterns", &m->regex_patterns, words);
-    refuse_list(form, &here, "allow_list", &m->allow_list,
-                words || r->trigger_type == AUTOMOD_PRESET);
-    refuse_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
+    refuse_unused_list(form, &here, "keyword_filter", &m->keyword_filter, words);
+    refuse_unused_list(form, &here, "regex_patterns", &m->regex_patterns, words);
+    refuse_unused_list(form, &here, "allow_list", &m->allow_list,
+                       words || r->trigger_type == AUTOMOD_PRESET);
+    refuse_unused_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
     if (words && m->allow_list.value.count > MOST_ALLOWED)
-        form_fail(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
+        form_add_error(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
     if (r->trigger_type == AUTOMOD_PRESET && !m->presets.value.count)
-        form_fail(form, &named, FORM_REQUIRED);
+        form_add_error(form, &named, FORM_REQUIRED);
     if (r->trigger_type == AUTOMOD_MENTIONS && m->mention_total_limit.given != GIVEN)
-        form_fail(form, &limit, FORM_REQUIRED);
+        form_add_error(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
-        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger type do not have this field.");
-    check_patterns(form, &here, r, others);
+        form_add_error(form, &limit, FORM_CHOICES,
+                       "Rules of this trigger type do not have this field.");
+    validate_patterns(form, &here, r, others);
 }
 
-static bool action_suits(int64_t action, int64_t trigger)
+static bool action_fits_trigger(int64_t action, int64_t trigger)
 {
     switch (action) {
     case AUTOMOD_BLOCK:
@@ -279,53 +281,55 @@ static bool action_suits(int64_t action, int64_t trigger)
     }
 }
 
-static void check_action(struct form *form, const struct place *here,
-                         const struct automod_action *a, int64_t trigger)
+static void validate_action(struct form *form, const struct json_path *here,
+                            const struct automod_action *a, int64_t trigger)
 {
-    struct place type = place_key(here, STR("type")), metadata = place_key(here, STR("metadata"));
-    struct place channel = place_key(&metadata, STR("channel_id"));
-    struct place duration = place_key(&metadata, STR("duration_seconds"));
+    struct json_path type = json_path_key(here, STR("type")),
+                     metadata = json_path_key(here, STR("metadata"));
+    struct json_path channel = json_path_key(&metadata, STR("channel_id"));
+    struct json_path duration = json_path_key(&metadata, STR("duration_seconds"));
 
-    if (!action_suits(a->type, trigger))
-        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger type cannot have this action.");
+    if (!action_fits_trigger(a->type, trigger))
+        form_add_error(form, &type, FORM_CHOICES,
+                       "Rules of this trigger type cannot have this action.");
     if (a->type == AUTOMOD_ALERT && !(a->metadata && a->metadata->channel_id.given == GIVEN))
-        form_fail(form, &channel, FORM_REQUIRED);
+        form_add_error(form, &channel, FORM_REQUIRED);
     if (a->type == AUTOMOD_TIMEOUT &&
         !(a->metadata && a->metadata->duration_seconds.given == GIVEN))
-        form_fail(form, &duration, FORM_REQUIRED);
+        form_add_error(form, &duration, FORM_REQUIRED);
 }
 
-void automod_rule_check(struct form *form, const struct place *here, struct automod_rule *r,
-                        int64_t others)
+void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,
+                           int64_t others)
 {
-    struct place event = place_key(here, STR("event_type"));
-    struct place channels = place_key(here, STR("exempt_channels"));
-    struct place all = place_key(here, STR("actions"));
+    struct json_path event = json_path_key(here, STR("event_type"));
+    struct json_path channels = json_path_key(here, STR("exempt_channels"));
+    struct json_path all = json_path_key(here, STR("actions"));
     const struct automod_action *a = r->actions.items;
 
     if ((r->event_type == AUTOMOD_ON_PROFILE) != (r->trigger_type == AUTOMOD_PROFILE))
-        form_fail(form, &event, FORM_CHOICES,
-                  "Rules of this trigger type need another event type.");
+        form_add_error(form, &event, FORM_CHOICES,
+                       "Rules of this trigger type need another event type.");
     if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
-        form_fail(form, &channels, FORM_CHOICES, "Rules about names cannot exempt channels.");
+        form_add_error(form, &channels, FORM_CHOICES, "Rules about names cannot exempt channels.");
     r->pattern_cost = 0;
-    check_metadata(form, here, r, others);
+    validate_trigger_metadata(form, here, r, others);
     for (size_t i = 0; i < r->actions.count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
-        check_action(form, &at, &a[i], r->trigger_type);
+        validate_action(form, &at, &a[i], r->trigger_type);
     }
 }
 
 /* Clients require the metadata keys of a trigger type, so all of them must be present. */
-static void list_settle(struct opt_list *list, bool fits)
+static void normalize_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;
     if (!fits)
         list->value = (struct list){ 0 };
 }
 
-static void action_settle(struct arena *arena, struct automod_action *a)
+static void normalize_action(struct arena *arena, struct automod_action *a)
 {
     struct automod_action_metadata *kept = arena_alloc(arena, sizeof *kept);
 
@@ -338,23 +342,23 @@ static void action_settle(struct arena *arena, struct automod_action *a)
     a->metadata = kept;
 }
 
-void automod_rule_settle(struct arena *arena, struct automod_rule *r)
+void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
 {
     struct automod_metadata *m = arena_alloc(arena, sizeof *m);
-    bool words = trigger_has_words(r->trigger_type);
+    bool words = trigger_uses_keywords(r->trigger_type);
     bool mentions = r->trigger_type == AUTOMOD_MENTIONS;
     struct automod_action *a = r->actions.items;
 
     if (r->trigger_metadata)
         *m = *r->trigger_metadata;
     r->trigger_metadata = m;
-    list_settle(&m->keyword_filter, words);
-    list_settle(&m->regex_patterns, words);
-    list_settle(&m->presets, r->trigger_type == AUTOMOD_PRESET);
-    list_settle(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
+    normalize_list(&m->keyword_filter, words);
+    normalize_list(&m->regex_patterns, words);
+    normalize_list(&m->presets, r->trigger_type == AUTOMOD_PRESET);
+    normalize_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
     m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
     m->mention_raid_protection_enabled =
-        mentions ? given_bool(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
+        mentions ? opt_bool_of(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
     for (size_t i = 0; i < r->actions.count; i++)
-        action_settle(arena, &a[i]);
+        normalize_action(arena, &a[i]);
 }

@@ -5,7 +5,7 @@
 #include "api/deletion.h"
 
 /* Deletes a channel that is not a category, with its threads; a thread; or an empty group. */
-enum err channel_remove(struct call *call, snowflake id);
+enum err channel_delete(struct call *call, snowflake id);
 
 /* SQL condition on the id of a channel or thread: it is being deleted. The row is marked, or that
  * of the parent: archived threads and threads of a deleted guild are not marked. Queries that

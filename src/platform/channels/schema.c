@@ -5,7 +5,7 @@ static const struct choice guild_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
     { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "News" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
     { CHANNEL_FORUM, NULL, "FORUM", "Contains only threads" },
     { CHANNEL_MEDIA, NULL, "MEDIA", "A forum for pictures and videos" },
@@ -23,7 +23,7 @@ static const struct type type_bitrate = { .kind = KIND_INT,
                                           .min = 8000,
                                           .max = 96000,
                                           .doc = "Bits per second; at most 64000 on a "
-                                                 "stage" };
+                                                 "stage_instance" };
 static const struct type type_user_limit = {
     .kind = KIND_INT, .min = 0, .max = 10000, .doc = "0: no limit; at most 99 except on a stage"
 };
@@ -62,7 +62,7 @@ static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = ov
 static const struct field overwrite_draft_fields[] = {
     { FIELD(struct overwrite, id), .type = &type_id },
     { FIELD(struct overwrite, type), .type = &type_overwrite_type, .flags = OPTIONAL | NULLABLE,
-      .fallback = OVERWRITE_EITHER,
+      .fallback = OVERWRITE_TYPE_FROM_ID,
       .doc = "If omitted: role if the guild has a role with this id, else member" },
     { FIELD(struct overwrite, allow), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
@@ -134,7 +134,7 @@ static const struct field edit_fields[] = {
     { FIELD(struct channel_edit, type), .type = &type_guild_type, .flags = OPTIONAL,
       .doc = "Text to announcement, or the reverse" },
     EDIT_FIELDS,
-    { FIELD(struct channel_edit, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct channel_edit, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE,
       .doc = "Groups" },
     { FIELD(struct channel_edit, owner), .type = &type_id, .flags = OPTIONAL, .doc = "Groups" },
     { FIELD(struct channel_edit, archived), .type = &type_bool, .flags = OPTIONAL,

@@ -9,10 +9,10 @@ static const struct type type_allowed = {
     .kind = KIND_INT,
     .choices =
         (const struct choice[]){
-            { ALLOWED_MUTUAL, NULL, "MUTUAL_CONTACTS",
+            { SUGGEST_TO_MUTUAL_CONTACTS, NULL, "MUTUAL_CONTACTS",
               "Only to users in the caller's address "
               "book" },
-            { ALLOWED_ALL, NULL, "ANYONE_WITH_CONTACT_INFO",
+            { SUGGEST_TO_EVERYBODY, NULL, "ANYONE_WITH_CONTACT_INFO",
               "To all users who have the caller's "
               "number" },
             { 0 },
@@ -44,7 +44,7 @@ static const struct field contact_account_fields[] = {
     { FIELD(struct contact_account, friend_sync), .type = &type_bool },
     { FIELD(struct contact_account, show_activity), .type = &type_bool },
     { FIELD(struct contact_account, two_way_link), .type = &type_bool },
-    { FIELD(struct contact_account, integrations), .type = &type_none },
+    { FIELD(struct contact_account, integrations), .type = &type_always_empty_list },
     { 0 },
 };
 static const struct schema contact_account_schema = {
@@ -78,7 +78,7 @@ static const struct field contacts_fields[] = {
     { FIELD(struct contacts_body, background), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Background synchronisation: the reply has no suggestions" },
     { FIELD(struct contacts_body, allowed_in_suggestions), .type = &type_allowed, .flags = OPTIONAL,
-      .fallback = ALLOWED_ALL },
+      .fallback = SUGGEST_TO_EVERYBODY },
     { FIELD(struct contacts_body, include_mutual_friends_count), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct contacts_body, add_reverse_friend_suggestions), .type = &type_bool,

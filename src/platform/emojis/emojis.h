@@ -7,7 +7,7 @@
 #define PLATFORM_EMOJIS_EMOJIS_H
 
 #include "model/emoji.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -15,7 +15,7 @@
 /* Lists the emoji of a guild as struct emoji, oldest first, without .user. */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
 void guild_emojis_prefetch(struct tx *tx, snowflake guild_id);
-enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret);
+enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds an emoji of a guild or an application; ERR_UNKNOWN_EMOJI. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
 /* Returns ERR_STORE_CONFLICT if the application already has an emoji of this name. */
@@ -25,13 +25,13 @@ enum err emoji_update(struct tx *tx, const struct emoji *e);
 /* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
 /* Adds the user who uploaded each emoji; each user is read once. */
-enum err emojis_load_users(struct tx *tx, struct list *emojis);
+enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- changing -------------------------------------------------------------------------- */
 
 /* Checks whether the caller may change an emoji, sticker or sound of the call's guild: the caller's
  * own (user_id uploaded it) with the CREATE permission, others with the MANAGE permission. */
-enum err expression_may_change(const struct call *call, snowflake user_id);
+enum err check_expression_permission(const struct call *call, snowflake user_id);
 
 /* --- use ------------------------------------------------------------------------------ */
 
@@ -40,10 +40,11 @@ struct emoji_user {
     snowflake user_id;        /* 0: no account (a webhook) */
     snowflake application_id; /* 0: no app */
     snowflake guild_id;       /* 0: the emoji is used in a private channel */
-    uint64_t rights;          /* permissions in the channel */
+    uint64_t permissions;     /* permissions in the channel */
 };
 /* Finds an emoji. ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
-enum err emoji_use(struct tx *tx, const struct emoji_user *who, snowflake id, struct emoji *ret);
+enum err emoji_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+                           struct emoji *ret);
 
 /* --- bodies that guilds and applications share ----------------------------------------- */
 
@@ -63,7 +64,7 @@ struct emoji_upload {
 };
 
 /* Call in the route's prepare; `check` runs before the picture is stored. */
-enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call));
+enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body; the calling function sets guild or application. */
 struct emoji emoji_from_draft(struct call *call);
 
@@ -72,7 +73,7 @@ extern const struct type emoji_draft_body, emoji_patch_body, application_emoji_d
     application_emoji_patch_body;
 
 /* Rate limit that changes of emoji, stickers and sounds of a guild share. */
-extern const struct limit expression_writes;
+extern const struct rate_limit limit_expression_writes;
 
 extern const struct domain emojis_domain;      /* routes of guild emoji */
 extern const struct domain emoji_files_domain; /* /emojis, without the API prefix */

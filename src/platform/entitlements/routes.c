@@ -6,18 +6,18 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-static void entitlement_announce(struct call *call, enum event what, const struct entitlement *e)
+static void emit_entitlement_event(struct call *call, enum event what, const struct entitlement *e)
 {
     snowflake bot = call->target.application->bot_id;
 
     if (bot)
-        call_emit(call, what, to_user(bot), &entitlement_schema, e);
+        call_emit(call, what, audience_of_user(bot), &entitlement_schema, e);
 }
 
-static enum err path_entitlement(struct call *call, struct entitlement *ret)
+static enum err find_entitlement_of_path(struct call *call, struct entitlement *ret)
 {
-    return entitlement_find(call->tx, call->target.application->id, call_id(call, "entitlement.id"),
-                            ret);
+    return entitlement_find(call->tx, call->target.application->id,
+                            call_path_id(call, "entitlement.id"), ret);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static enum err path_entitlement(struct call *call, struct entitlement *ret)
 static enum err list_skus(struct call *call)
 {
     struct list skus;
-    enum err e = application_skus(call->tx, call->target.application->id, &skus);
+    enum err e = application_skus_list(call->tx, call->target.application->id, &skus);
 
     return e ? e : call_reply(call, &skus);
 }
@@ -41,16 +41,16 @@ static enum err list_entitlements(struct call *call)
 static enum err get_entitlement(struct call *call)
 {
     struct entitlement found;
-    enum err e = path_entitlement(call, &found);
+    enum err e = find_entitlement_of_path(call, &found);
 
     return e ? e : call_reply(call, &found);
 }
 
-static enum err list_own_entitlements(struct call *call)
+static enum err list_current_user_entitlements(struct call *call)
 {
     const struct entitlements_query *asked = call->query;
     struct entitlements_query q = {
-        .user_id = given_id(call->caller->id),
+        .user_id = opt_id_or_null(call->caller->id),
         .sku_ids = asked->sku_ids,
         .exclude_consumed = asked->exclude_consumed,
         .only_active = true,
@@ -66,7 +66,7 @@ static enum err list_own_entitlements(struct call *call)
 
 /* The caller or the application's bot must be in the guild, because the reply reveals the guild's
  * owner to any caller who guesses the guild's id. */
-static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
+static enum err find_guild_of_caller_or_bot(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
     enum err e = member_find(call->tx, id, call->caller->id, &m);
@@ -79,7 +79,7 @@ static enum err find_own_guild(struct call *call, snowflake id, struct guild *re
 }
 
 /* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
-static enum err find_owner(struct call *call, struct entitlement *e)
+static enum err resolve_entitlement_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_draft *in = call->body;
     struct guild guild;
@@ -90,8 +90,8 @@ static enum err find_owner(struct call *call, struct entitlement *e)
         e->user_id = in->owner_id;
         return user_find(call->tx, in->owner_id, &user);
     }
-    err = find_own_guild(call, in->owner_id, &guild);
-    e->guild_id = given_id(in->owner_id);
+    err = find_guild_of_caller_or_bot(call, in->owner_id, &guild);
+    e->guild_id = opt_id_or_null(in->owner_id);
     if (!err)
         e->user_id = guild.owner_id;
     return err;
@@ -118,22 +118,23 @@ static enum err create_test_entitlement(struct call *call)
                                 .starts_at.given = GIVEN_NULL,
                                 .ends_at.given = GIVEN_NULL,
                                 .deleted_at.given = GIVEN_NULL };
-    e = find_owner(call, &made);
+    e = resolve_entitlement_owner(call, &made);
     if (!e)
-        e = entitlement_is_there(call->tx, &made, &there);
+        e = entitlement_is_owned(call->tx, &made, &there);
     if (!e && there)
         e = ERR_ENTITLEMENT_GRANTED;
     if (!e)
         e = entitlement_insert(call->tx, &made);
     if (e)
         return e;
-    entitlement_announce(call, EVENT_ENTITLEMENT_CREATE, &made);
-    subscription_announce(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id, &made);
+    emit_entitlement_event(call, EVENT_ENTITLEMENT_CREATE, &made);
+    subscription_emit_event(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id,
+                            &made);
     return call_reply(call, &made);
 }
 
 /* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
-static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
+static enum err require_sku_of_application(struct call *call, const struct sku_button *offer)
 {
     struct sku sku;
     enum err e = sku_find(call->tx, offer->sku_id, &sku);
@@ -147,7 +148,7 @@ static enum err check_offered_sku(struct call *call, const struct sku_offer *off
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
-    enum err e = path_entitlement(call, &used);
+    enum err e = find_entitlement_of_path(call, &used);
 
     if (!e && used.sku_type != SKU_CONSUMABLE)
         e = ERR_NOT_CONSUMABLE;
@@ -156,7 +157,7 @@ static enum err consume_entitlement(struct call *call)
     used.consumed = true;
     e = entitlement_update(call->tx, &used);
     if (!e)
-        entitlement_announce(call, EVENT_ENTITLEMENT_UPDATE, &used);
+        emit_entitlement_event(call, EVENT_ENTITLEMENT_UPDATE, &used);
     return e;
 }
 
@@ -164,19 +165,20 @@ static enum err consume_entitlement(struct call *call)
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
-    enum err e = path_entitlement(call, &gone);
+    enum err e = find_entitlement_of_path(call, &gone);
 
     if (!e && !gone.test)
         e = ERR_NOT_TEST_ENTITLEMENT;
     if (e)
         return e;
     gone.deleted = true;
-    gone.deleted_at = given_int(clock_us());
+    gone.deleted_at = opt_int_of(clock_us());
     e = entitlement_update(call->tx, &gone);
     if (e)
         return e;
-    entitlement_announce(call, EVENT_ENTITLEMENT_DELETE, &gone);
-    subscription_announce(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id, &gone);
+    emit_entitlement_event(call, EVENT_ENTITLEMENT_DELETE, &gone);
+    subscription_emit_event(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id,
+                            &gone);
     return OK;
 }
 
@@ -211,7 +213,7 @@ static const struct route routes[] = {
         .doc = "The SKUs of an application. World files declare them; nothing is sold.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_skus,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = list_skus,
     },
     {
@@ -223,8 +225,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &entitlements_query_schema,
         .reply = &type_entitlements,
-        .aside = true,
-        .admit = application_modifiable,
+        .background = true,
+        .admit = require_application_developer,
         .handle = list_entitlements,
     },
     {
@@ -238,7 +240,7 @@ static const struct route routes[] = {
         .status = 200,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_CREATE, EVENT_SUBSCRIPTION_CREATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_test_entitlement,
     },
     {
@@ -248,7 +250,7 @@ static const struct route routes[] = {
         .doc = "One entitlement.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_entitlement,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_entitlement,
     },
     {
@@ -259,7 +261,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_DELETE, EVENT_SUBSCRIPTION_UPDATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = delete_test_entitlement,
     },
     {
@@ -269,7 +271,7 @@ static const struct route routes[] = {
         .doc = "Mark a consumable entitlement as consumed.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_ENTITLEMENT_UPDATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = consume_entitlement,
     },
     {
@@ -279,11 +281,11 @@ static const struct route routes[] = {
         .doc = "The account's active entitlements to an application.",
         .auth = AUTH_BEARER,
         .scope = "applications.entitlements",
-        .query = &own_entitlements_query_schema,
+        .query = &user_entitlements_query_schema,
         .reply = &type_entitlements,
-        .aside = true,
-        .admit = application_of_caller,
-        .handle = list_own_entitlements,
+        .background = true,
+        .admit = require_token_of_application,
+        .handle = list_current_user_entitlements,
     },
     {
         .method = GET,
@@ -312,7 +314,7 @@ static const struct route routes[] = {
         .name = "get_activity_instance",
         .doc = "A running activity; the server never has one, so the reply is 404.",
         .auth = AUTH_BOT,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_activity_instance,
     },
     { 0 },
@@ -324,10 +326,10 @@ const struct domain entitlements_domain = {
     .routes = routes,
     .world = &entitlements_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .sku_offered = check_offered_sku },
+    .hooks = &(const struct hooks){ .sku_button_check = require_sku_of_application },
     .deletions =
         (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
+            { WITH_ACCOUNT, "entitlements", .run = entitlements_delete_of_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
             /* The application's bot is already deleted, so nobody is left to receive an event. */

@@ -59,7 +59,7 @@ static const struct field own_fields[] = {
       .fallback = 1 },
     { 0 },
 };
-const struct schema own_entitlements_query_schema = {
+const struct schema user_entitlements_query_schema = {
     .name = "OwnEntitlementsQuery",
     .size = sizeof(struct entitlements_query),
     .fields = own_fields,

@@ -18,7 +18,7 @@ struct export_row {
 
 /* Call in a transaction. Returns the user's existing export or creates one; at most one per
  * user. */
-enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret);
+enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret);
 enum err export_find(struct call *call, snowflake user_id, struct export_row *ret);
 /* Return the path of an export's file, and the folder of all export files, in the call's arena. */
 const char *export_path(const struct call *call, snowflake id);

@@ -21,28 +21,28 @@ int export_part_count(void);
 
 /* Writes a page as lines of JSON: up to `limit` rows, fewer if they are long. *ret_last: cursor of
  * the last row; *ret_ended: no more rows. */
-enum err export_page(struct call *call, const struct export_part *part, snowflake user_id,
-                     int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                     bool *ret_ended);
+enum err export_write_page(struct call *call, const struct export_part *part, snowflake user_id,
+                           int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
+                           bool *ret_ended);
 
 /* A file of the export: its blob name, and its name in the tar archive. */
 struct export_file {
     const char *blob, *name;
 };
-enum err export_files(struct call *call, const struct export_part *part, snowflake user_id,
-                      int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
-                      int64_t *ret_rows);
+enum err export_list_files(struct call *call, const struct export_part *part, snowflake user_id,
+                           int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
+                           int64_t *ret_rows);
 
 /* --- stale_files.c -------------------------------------------------------------------- */
 
 /* Deletes files in this node's folder whose export row is missing or expired. */
-void exports_remove_leftovers(struct api *api, struct loop *loop);
+void exports_delete_stale_files(struct api *api, struct loop *loop);
 
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;
 /* Ends the export of a deleted account. */
 struct deletion_step;
-enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step);
+enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step);
 
 #endif

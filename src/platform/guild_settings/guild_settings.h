@@ -11,6 +11,7 @@
 extern const struct domain guild_settings_domain;
 
 /* Writes the READY fields "user_guild_settings" and "notification_settings". */
-enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out);
+enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
+                                    struct json_writer *out);
 
 #endif

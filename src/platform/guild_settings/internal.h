@@ -5,7 +5,7 @@
 #include "api/hooks.h"
 #include "platform/guild_settings/guild_settings.h"
 
-enum { NOTIFY_INHERITED = 3, OVERRIDES_MOST = 1000 };
+enum { NOTIFY_INHERITED = 3, MAX_OVERRIDES_PER_GUILD = 1000 };
 
 struct channel_override {
     snowflake channel_id;
@@ -24,16 +24,16 @@ struct guild_settings {
 };
 
 /* Fields of an override that a request body may change. */
-struct override_change {
+struct override_patch {
     struct opt_bool collapsed, muted;
     struct opt_int message_notifications, flags;
     struct opt_object mute_config;
 };
 struct override_item {
     struct str key; /* id of the channel */
-    struct override_change change;
+    struct override_patch change;
 };
-struct settings_change_in {
+struct guild_settings_patch {
     struct opt_int message_notifications, notify_highlights, flags;
     struct opt_bool muted, suppress_everyone, suppress_roles, hide_muted_channels,
         mute_scheduled_events, mobile_push;
@@ -42,9 +42,9 @@ struct settings_change_in {
 };
 struct settings_item {
     struct str key; /* id of the guild, or @me */
-    struct settings_change_in change;
+    struct guild_settings_patch change;
 };
-struct settings_bulk {
+struct guild_settings_bulk {
     struct list guilds; /* struct settings_item */
 };
 struct notification_flags {

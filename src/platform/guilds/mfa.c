@@ -27,11 +27,11 @@ static const struct schema level_schema = {
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
 /* Only an owner with a second factor may change the level; others could not change it back. */
-static enum err admit_mfa_level(struct call *call)
+static enum err require_owner_with_mfa(struct call *call)
 {
     struct user owner;
 
-    if (!call->target.standing->rights_of.owner)
+    if (!call->target.member_access->input.owner)
         return ERR_MISSING_PERMISSIONS;
     enum err e = user_find(call->tx, call->caller->id, &owner);
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
@@ -49,13 +49,13 @@ static enum err set_guild_mfa_level(struct call *call)
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
-        e = audit_with(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
+        e = audit_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
-        e = guild_show(call, &g);
+        e = guild_read_lists(call, &g);
     if (e)
         return e;
     if (changes.count)
-        call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
+        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     return call_reply(call, in);
 }
 
@@ -70,7 +70,7 @@ static const struct route routes[] = {
         .reply = &type_level_change,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .admit = admit_mfa_level,
+        .admit = require_owner_with_mfa,
         .handle = set_guild_mfa_level,
     },
     { 0 },

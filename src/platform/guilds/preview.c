@@ -43,7 +43,7 @@ static const struct schema preview_schema = {
 };
 const struct type guild_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
-enum err guild_admit_visitor(struct call *call)
+enum err require_discoverable_guild(struct call *call)
 {
     return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
 }
@@ -52,10 +52,10 @@ enum err get_guild_preview(struct call *call)
 {
     struct guild *g = call->target.guild;
 
-    g->approximate_member_count = given_int(g->member_count);
+    g->approximate_member_count = opt_int_of(g->member_count);
     g->approximate_presence_count =
-        given_int(gateway_online(api_options(call->api)->gateway, g->id));
-    enum err e = hook_guild_shown(call, g);
+        opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+    enum err e = hook_guild_object_fill(call, g);
     return e ? e : call_reply(call, g);
 }
 

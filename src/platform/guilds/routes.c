@@ -5,23 +5,23 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err prefetch_guild(struct call *call)
+static enum err prefetch_guild_of_path(struct call *call)
 {
-    return guild_prefetch_shown(call, call_id(call, "guild.id"));
+    return guild_prefetch_lists(call, call_path_id(call, "guild.id"));
 }
 
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_show(call, g);
+    enum err e = guild_read_lists(call, g);
 
     if (e)
         return e;
     if (in->with_counts) {
-        g->approximate_member_count = given_int(g->member_count);
+        g->approximate_member_count = opt_int_of(g->member_count);
         g->approximate_presence_count =
-            given_int(gateway_online(api_options(call->api)->gateway, g->id));
+            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     }
     return call_reply(call, g);
 }
@@ -29,9 +29,9 @@ static enum err get_guild(struct call *call)
 /* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
 static enum err delete_guild(struct call *call)
 {
-    if (!call->target.standing->rights_of.owner)
+    if (!call->target.member_access->input.owner)
         return ERR_MISSING_PERMISSIONS;
-    return guild_end(call, call->target.guild->id);
+    return guild_delete(call, call->target.guild->id);
 }
 
 static const struct route routes[] = {
@@ -42,7 +42,7 @@ static const struct route routes[] = {
         .doc = "Create a guild. By default it has @everyone, a text channel and a voice channel.",
         .auth = AUTH_USER,
         .body = &guild_draft_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_guild,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
@@ -57,7 +57,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .prefetch = prefetch_guild,
+        .prefetch = prefetch_guild_of_path,
         .handle = get_guild,
     },
     {
@@ -68,7 +68,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &guild_patch_body,
-        .max_body = BODY_WITH_PICTURES(5),
+        .max_body = BODY_MAX_WITH_IMAGES(5),
         .reply = &type_guild,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_VOICE_STATE_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
@@ -99,7 +99,7 @@ static const struct route routes[] = {
         .name = "get_guild_preview",
         .doc = "The preview of a guild that the caller is in, or of a discoverable guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &guild_preview_reply,
         .handle = get_guild_preview,
     },
@@ -109,7 +109,7 @@ static const struct route routes[] = {
         .name = "get_basic_guild",
         .doc = "The basic fields of such a guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &basic_guild_reply,
         .handle = get_basic_guild,
     },
@@ -120,9 +120,9 @@ static const struct route routes[] = {
         .doc = "The caller's guilds, oldest first.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = "guilds",
-        .query = &own_guilds_query_schema,
-        .reply = &own_guilds_reply,
-        .handle = list_own_guilds,
+        .query = &user_guilds_query_schema,
+        .reply = &user_guilds_reply,
+        .handle = list_current_user_guilds,
     },
     {
         .method = GET,
@@ -133,7 +133,7 @@ static const struct route routes[] = {
         .needs = PERMISSION(VIEW_AUDIT_LOG),
         .query = &audit_log_query_schema,
         .reply = &audit_log_reply,
-        .aside = true,
+        .background = true,
         .handle = get_guild_audit_log,
     },
     { 0 },
@@ -144,7 +144,7 @@ const struct domain guilds_domain = {
     .doc = "Guilds, and the guilds of the caller.",
     .routes = routes,
     .world = &guilds_world,
-    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,
-                                              NULL },
+    .jobs = (const struct job_kind *const[]){ &guild_deletion_job, &role_deletion_job,
+                                              &message_orphans_job, NULL },
     .deletions = guild_deletions,
 };

@@ -77,7 +77,7 @@ static const struct type type_channel_drafts = { .kind = KIND_ARRAY,
 
 static const struct field guild_draft_fields[] = {
     { FIELD(struct guild_draft, name), .type = &type_guild_name },
-    { FIELD(struct guild_draft, icon), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_draft, icon), .type = &type_image_upload, .flags = EITHER },
     { FIELD(struct guild_draft, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
     { FIELD(struct guild_draft, verification_level), .type = &type_verification, .flags = EITHER },
     { FIELD(struct guild_draft, default_message_notifications), .type = &type_notifications,
@@ -106,11 +106,11 @@ static const struct schema guild_draft_schema = {
 static const struct field guild_patch_fields[] = {
     { FIELD(struct guild_patch, name), .type = &type_guild_name, .flags = OPTIONAL },
     { FIELD(struct guild_patch, description), .type = &type_description, .flags = EITHER },
-    { FIELD(struct guild_patch, icon), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, banner), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, splash), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, discovery_splash), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, home_header), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, icon), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, banner), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, splash), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, discovery_splash), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, home_header), .type = &type_image_upload, .flags = EITHER },
     { FIELD(struct guild_patch, owner_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The new owner; only the current owner can set it" },
     { FIELD(struct guild_patch, afk_channel_id), .type = &type_id, .flags = EITHER,
@@ -154,45 +154,46 @@ const struct schema guild_query_schema = {
     .doc = "Options for reading a guild.",
 };
 
-static const struct type type_own_guilds_limit = { .kind = KIND_INT, .min = 1, .max = 200 };
-static const struct field own_guilds_query_fields[] = {
-    { FIELD(struct own_guilds_query, before), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct own_guilds_query, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct own_guilds_query, limit), .type = &type_own_guilds_limit, .flags = OPTIONAL,
+static const struct type type_user_guilds_limit = { .kind = KIND_INT, .min = 1, .max = 200 };
+static const struct field user_guilds_query_fields[] = {
+    { FIELD(struct user_guilds_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, limit), .type = &type_user_guilds_limit, .flags = OPTIONAL,
       .fallback = 200 },
-    { FIELD(struct own_guilds_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema own_guilds_query_schema = {
+const struct schema user_guilds_query_schema = {
     .name = "OwnGuildsQuery",
-    .size = sizeof(struct own_guilds_query),
-    .fields = own_guilds_query_fields,
+    .size = sizeof(struct user_guilds_query),
+    .fields = user_guilds_query_fields,
     .doc = "Selects guilds of the caller.",
 };
 
-static const struct field own_guild_fields[] = {
-    { FIELD(struct own_guild, id), .type = &type_id },
-    { FIELD(struct own_guild, name), .type = &type_guild_name },
-    { FIELD(struct own_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct own_guild, banner), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct own_guild, owner), .type = &type_bool },
-    { FIELD(struct own_guild, permissions), .type = &type_permissions },
-    { FIELD(struct own_guild, features), .type = &type_raw },
-    { FIELD(struct own_guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct own_guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },
+static const struct field user_guild_fields[] = {
+    { FIELD(struct user_guild, id), .type = &type_id },
+    { FIELD(struct user_guild, name), .type = &type_guild_name },
+    { FIELD(struct user_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct user_guild, banner), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct user_guild, owner), .type = &type_bool },
+    { FIELD(struct user_guild, permissions), .type = &type_permissions },
+    { FIELD(struct user_guild, features), .type = &type_raw },
+    { FIELD(struct user_guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct user_guild, approximate_presence_count), .type = &type_count,
+      .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema own_guild_schema = {
+static const struct schema user_guild_schema = {
     .name = "OwnGuild",
-    .size = sizeof(struct own_guild),
-    .fields = own_guild_fields,
+    .size = sizeof(struct user_guild),
+    .fields = user_guild_fields,
     .doc = "A guild that the caller is in.",
 };
-static const struct type type_own_guild = { .kind = KIND_OBJECT, .schema = &own_guild_schema };
+static const struct type type_user_guild = { .kind = KIND_OBJECT, .schema = &user_guild_schema };
 
 const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
-const struct type own_guilds_reply = { .kind = KIND_ARRAY, .of = &type_own_guild };
+const struct type user_guilds_reply = { .kind = KIND_ARRAY, .of = &type_user_guild };
 
 /* --- vanity code ------------------------------------------------------------------------ */
 
@@ -205,8 +206,8 @@ static bool is_vanity_code(struct str s)
     return true;
 }
 
-static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
-                                         "Only a-z, 0-9 and - can be in a code." };
+static const struct string_rule rule_vanity = { is_vanity_code, FORM_CHOICES,
+                                                "Only a-z, 0-9 and - can be in a code." };
 const struct type type_vanity_code = {
     .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
 };

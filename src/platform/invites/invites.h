@@ -16,9 +16,9 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
 enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
 
 /* Finds the code of a channel's invite without expiry and use limit; ret->p NULL: none. */
-enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
+enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *ret);
 /* Creates an invite without expiry and use limit for the caller, if the channel has none. */
-enum err invite_lasting_make(struct call *call, const struct channel *c);
+enum err permanent_invite_create(struct call *call, const struct channel *c);
 
 extern const struct domain invites_domain;
 extern const struct world_parts invites_world;

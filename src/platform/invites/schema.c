@@ -23,8 +23,9 @@ static const struct type type_invite_role_ids = { .kind = KIND_ARRAY, .of = &typ
 static const struct choice invite_flags[] = {
     { 0, NULL, "NONE", "Nothing" },
     { INVITE_GUEST, NULL, "GUEST", "Temporary guest of a voice channel" },
-    { INVITE_BYPASSES_FORM, NULL, "BYPASSES_APPLICATION", "Without a membership form" },
-    { INVITE_GUEST | INVITE_BYPASSES_FORM, NULL, "BOTH", "Both" },
+    { INVITE_BYPASSES_VERIFICATION_FORM, NULL, "BYPASSES_APPLICATION",
+      "Without a membership form" },
+    { INVITE_GUEST | INVITE_BYPASSES_VERIFICATION_FORM, NULL, "BOTH", "Both" },
     { 0 },
 };
 static const struct type type_invite_flags = { .kind = KIND_INT, .choices = invite_flags };
@@ -48,27 +49,28 @@ static const struct field draft_fields[] = {
 };
 
 /* A target type needs the id of the target user or application. */
-static void check_target(struct form *form, const struct place *here, const void *object)
+static void validate_invite_target(struct form *form, const struct json_path *here,
+                                   const void *object)
 {
     const struct invite_draft *in = object;
-    struct place user = place_key(here, STR("target_user_id"));
-    struct place app = place_key(here, STR("target_application_id"));
+    struct json_path user = json_path_key(here, STR("target_user_id"));
+    struct json_path app = json_path_key(here, STR("target_application_id"));
 
     if (in->target_type.given != GIVEN)
         return;
     if (in->target_type.value == INVITE_TO_STREAM && in->target_user_id.given != GIVEN &&
-        !form_failed_at(form, &user))
-        form_fail(form, &user, FORM_REQUIRED);
+        !form_has_error_at(form, &user))
+        form_add_error(form, &user, FORM_REQUIRED);
     if (in->target_type.value == INVITE_TO_ACTIVITY && in->target_application_id.given != GIVEN &&
-        !form_failed_at(form, &app))
-        form_fail(form, &app, FORM_REQUIRED);
+        !form_has_error_at(form, &app))
+        form_add_error(form, &app, FORM_REQUIRED);
 }
 
 static const struct schema draft_schema = {
     .name = "InviteDraft",
     .size = sizeof(struct invite_draft),
     .fields = draft_fields,
-    .check = check_target,
+    .check = validate_invite_target,
     .doc = "Lifetime, limits and target of an invite.",
 };
 const struct type invite_body = { .kind = KIND_OBJECT, .schema = &draft_schema };

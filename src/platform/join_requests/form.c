@@ -4,7 +4,7 @@
 #include "platform/join_requests/internal.h"
 
 /* Users who are not members need a valid invite to the guild in the query. */
-enum err may_see_member_form(struct call *call)
+enum err require_invite_for_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
     struct invite invite;
@@ -27,14 +27,14 @@ enum err get_member_form(struct call *call)
 enum { LONGEST_FORM = 256 * 1024 };
 
 /* The official client sends the list of fields as a JSON string. */
-static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
+static enum err parse_form_fields(struct call *call, struct str json, struct list *ret)
 {
-    struct place at = place_key(NULL, STR("form_fields"));
+    struct json_path at = json_path_key(NULL, STR("form_fields"));
     void *decoded;
     enum err e;
 
     if (json.n > LONGEST_FORM) {
-        form_fail(&call->form, &at, FORM_MAX_LENGTH, (long long)LONGEST_FORM);
+        form_add_error(&call->form, &at, FORM_MAX_LENGTH, (long long)LONGEST_FORM);
         return ERR_INVALID_FORM_BODY;
     }
     if (json.n && json.p[0] == '"') {
@@ -45,22 +45,23 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     }
     e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
     if (e == ERR_INVALID_JSON)
-        return call_invalid(call, "form_fields", FORM_CHOICES, "Must be a list of form fields.");
+        return call_add_field_error(call, "form_fields", FORM_CHOICES,
+                                    "Must be a list of form fields.");
     if (e)
         return e;
     *ret = *(struct list *)decoded;
-    form_fields_check(&call->form, &at, ret);
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    form_fields_validate(&call->form, &at, ret);
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-static enum err form_switch(struct call *call, struct member_form *form, bool on)
+static enum err set_form_enabled(struct call *call, struct member_form *form, bool on)
 {
-    enum err e = guild_turn_feature(call, form->guild_id, SCREENING_FEATURE, on);
+    enum err e = guild_set_feature(call, form->guild_id, SCREENING_FEATURE, on);
 
     form->enabled = on;
     if (e || on)
         return e;
-    return job_schedule(call, &pending_admission, form->guild_id, clock_us(), STR(""));
+    return job_schedule(call, &pending_admission_job, form->guild_id, clock_us(), STR(""));
 }
 
 enum err modify_member_form(struct call *call)
@@ -75,17 +76,17 @@ enum err modify_member_form(struct call *call)
         e = OK;
     }
     if (!e && in->form_fields.given == GIVEN)
-        e = take_form_fields(call, in->form_fields.value, &form.form_fields);
+        e = parse_form_fields(call, in->form_fields.value, &form.form_fields);
     if (e)
         return e;
     if (in->description.given != ABSENT)
         form.description = in->description;
     form.version = clock_us();
     if (in->enabled.given == GIVEN && in->enabled.value && !form.form_fields.count)
-        return call_invalid(call, "form_fields", FORM_REQUIRED);
+        return call_add_field_error(call, "form_fields", FORM_REQUIRED);
     if (in->enabled.given == GIVEN && in->enabled.value != form.enabled)
-        e = form_switch(call, &form, in->enabled.value);
+        e = set_form_enabled(call, &form, in->enabled.value);
     if (!e)
-        e = member_form_save(call->tx, &form);
+        e = member_form_write(call->tx, &form);
     return e ? e : call_reply(call, &form);
 }

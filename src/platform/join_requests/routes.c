@@ -16,7 +16,7 @@ static const struct route routes[] = {
         .name = "get_member_verification",
         .doc = "The membership form of a guild; users who are not members need an invite code.",
         .auth = AUTH_USER,
-        .visitors = may_see_member_form,
+        .visitors = require_invite_for_form,
         .query = &member_form_query_schema,
         .reply = &member_form_reply,
         .handle = get_member_form,
@@ -44,7 +44,7 @@ static const struct route routes[] = {
         .needs = PERMISSION(KICK_MEMBERS),
         .query = &join_requests_query_schema,
         .reply = &join_requests_reply,
-        .aside = true,
+        .background = true,
         .handle = list_join_requests,
     },
     {
@@ -58,8 +58,8 @@ static const struct route routes[] = {
         .status = 201,
         .fires = (const enum event[]){ ADMISSION_EVENTS, EVENT_GUILD_JOIN_REQUEST_CREATE,
                                        EVENT_GUILD_JOIN_REQUEST_UPDATE, EVENT_NONE },
-        .quiet = true,
-        .handle = put_own_join_request,
+        .allowed_when_restricted = true,
+        .handle = put_current_user_join_request,
     },
     {
         .method = DELETE,
@@ -68,8 +68,8 @@ static const struct route routes[] = {
         .doc = "Withdraw the caller's join request.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_GUILD_JOIN_REQUEST_DELETE, EVENT_NONE },
-        .quiet = true,
-        .handle = delete_own_join_request,
+        .allowed_when_restricted = true,
+        .handle = delete_current_user_join_request,
     },
     {
         .method = PATCH,
@@ -95,8 +95,8 @@ const struct domain join_requests_domain = {
     .routes = routes,
     .world = &join_requests_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &pending_admission, NULL },
-    .hooks = &(const struct hooks){ .member_left = join_request_goes },
+    .jobs = (const struct job_kind *const[]){ &pending_admission_job, NULL },
+    .hooks = &(const struct hooks){ .member_left = join_request_on_member_left },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "join_requests", "id", "guild_id = $1") }, { 0 } },

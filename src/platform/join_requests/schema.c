@@ -189,27 +189,27 @@ const struct type join_requests_reply = { .kind = KIND_OBJECT, .schema = &reques
 
 /* --- events --------------------------------------------------------------------------- */
 
-static const struct field told_fields[] = {
-    { FIELD(struct join_request_told, guild_id), .type = &type_id },
-    { FIELD(struct join_request_told, status), .type = &type_status },
-    { FIELD(struct join_request_told, request), .type = &join_request_reply },
+static const struct field event_fields[] = {
+    { FIELD(struct join_request_event, guild_id), .type = &type_id },
+    { FIELD(struct join_request_event, status), .type = &type_status },
+    { FIELD(struct join_request_event, request), .type = &join_request_reply },
     { 0 },
 };
-const struct schema join_request_told_schema = {
+const struct schema join_request_event_schema = {
     .name = "JoinRequestTold",
-    .size = sizeof(struct join_request_told),
-    .fields = told_fields,
+    .size = sizeof(struct join_request_event),
+    .fields = event_fields,
     .doc = "A created or reviewed join request.",
 };
-static const struct field gone_fields[] = {
-    { FIELD(struct join_request_gone, id), .type = &type_id },
-    { FIELD(struct join_request_gone, guild_id), .type = &type_id },
-    { FIELD(struct join_request_gone, user_id), .type = &type_id },
+static const struct field deleted_fields[] = {
+    { FIELD(struct join_request_deleted, id), .type = &type_id },
+    { FIELD(struct join_request_deleted, guild_id), .type = &type_id },
+    { FIELD(struct join_request_deleted, user_id), .type = &type_id },
     { 0 },
 };
-const struct schema join_request_gone_schema = {
+const struct schema join_request_deleted_schema = {
     .name = "JoinRequestGone",
-    .size = sizeof(struct join_request_gone),
-    .fields = gone_fields,
+    .size = sizeof(struct join_request_deleted),
+    .fields = deleted_fields,
     .doc = "A deleted join request.",
 };

@@ -11,19 +11,19 @@ static enum err get_member(struct call *call)
 }
 
 /* The reply includes the caller's permissions. */
-static enum err get_own_member(struct call *call)
+static enum err get_current_member(struct call *call)
 {
-    struct member *m = call->target.standing->member;
-    enum err e = member_load_user(call->tx, m);
+    struct member *m = call->target.member_access->member;
+    enum err e = member_read_user(call->tx, m);
 
-    m->permissions = (struct opt_id){ GIVEN, call->target.rights };
+    m->permissions = (struct opt_id){ GIVEN, call->target.permissions };
     return e ? e : call_reply(call, m);
 }
 
 /* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
-static enum err get_own_member_by_token(struct call *call)
+static enum err get_current_member_by_token(struct call *call)
 {
-    return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
+    return call->target.member_access ? get_current_member(call) : ERR_UNKNOWN_GUILD;
 }
 
 static const char FLAGS_OF_APPLICATION[] = "select flags from applications where id = $1";
@@ -47,7 +47,7 @@ static enum err get_members(struct call *call)
 
     enum err e = check_members_intent(call);
     if (!e)
-        e = members_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
+        e = members_list_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
     return e ? e : call_reply(call, &members);
 }
 
@@ -55,7 +55,8 @@ static enum err search_members(struct call *call)
 {
     const struct member_search *in = call->query;
     struct list members;
-    enum err e = members_named(call->tx, call->target.guild->id, in->query, in->limit, &members);
+    enum err e =
+        members_find_by_name(call->tx, call->target.guild->id, in->query, in->limit, &members);
 
     return e ? e : call_reply(call, &members);
 }
@@ -66,21 +67,21 @@ static enum err kick_member(struct call *call)
 
     if (m->user_id == call->caller->id)
         return ERR_SELF;
-    enum err e = check_above(call, m);
+    enum err e = require_rank_above_member(call, m);
     if (!e)
         e = member_leave(call, m->guild_id, m->user_id);
-    return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+    return e ? e : audit_record(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
 /* An owner must transfer the guild before leaving it. */
 static enum err leave_guild(struct call *call)
 {
-    if (call->target.standing->rights_of.owner)
+    if (call->target.member_access->input.owner)
         return ERR_INVALID_GUILD;
     return member_leave(call, call->target.guild->id, call->caller->id);
 }
 
-static const enum event fired_by_changes[] = { VOICE_EVENTS, JUDGED_EVENTS, EVENT_NONE };
+static const enum event fired_by_changes[] = { VOICE_EVENTS, AUTOMOD_EVENTS, EVENT_NONE };
 
 static const struct route routes[] = {
     {
@@ -120,7 +121,7 @@ static const struct route routes[] = {
         .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_member,
-        .handle = get_own_member,
+        .handle = get_current_member,
     },
     {
         .method = GET,
@@ -141,7 +142,7 @@ static const struct route routes[] = {
         .reply = &type_member,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_USER_SETTINGS_UPDATE, JUDGED_EVENTS, EVENT_NONE },
+                                       EVENT_USER_SETTINGS_UPDATE, AUTOMOD_EVENTS, EVENT_NONE },
         .handle = add_guild_member,
     },
     {
@@ -161,13 +162,13 @@ static const struct route routes[] = {
         .name = "modify_own_member",
         .doc = "Change the caller as a member of a guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &own_member_patch_body,
-        .max_body = BODY_WITH_PICTURES(2),
+        .body = &current_member_patch_body,
+        .max_body = BODY_MAX_WITH_IMAGES(2),
         .reply = &type_member,
-        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
-        .prepare = prepare_modify_own_member,
-        .quiet = true,
-        .handle = modify_own_member,
+        .fires = (const enum event[]){ AUTOMOD_EVENTS, EVENT_NONE },
+        .prepare = prepare_modify_current_member,
+        .allowed_when_restricted = true,
+        .handle = modify_current_member,
     },
     {
         .method = PATCH,
@@ -175,12 +176,12 @@ static const struct route routes[] = {
         .name = "modify_own_nick",
         .doc = "Change the caller's nickname in a guild (older route).",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &own_member_patch_body,
+        .body = &current_member_patch_body,
         .reply = &type_member,
-        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
-        .prepare = prepare_modify_own_member,
-        .quiet = true,
-        .handle = modify_own_member,
+        .fires = (const enum event[]){ AUTOMOD_EVENTS, EVENT_NONE },
+        .prepare = prepare_modify_current_member,
+        .allowed_when_restricted = true,
+        .handle = modify_current_member,
     },
     {
         .method = PUT,
@@ -220,9 +221,9 @@ static const struct route routes[] = {
         .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "guilds.members.read",
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &type_member,
-        .handle = get_own_member_by_token,
+        .handle = get_current_member_by_token,
     },
     {
         .method = GET,
@@ -231,7 +232,7 @@ static const struct route routes[] = {
         .doc = "Number of members of each role, without @everyone.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &role_counts_reply,
-        .aside = true,
+        .background = true,
         .handle = get_role_member_counts,
     },
     {
@@ -252,9 +253,9 @@ static const struct route routes[] = {
         .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .query = &prune_query,
         .reply = &prune_reply,
-        .aside = true,
+        .background = true,
         .limit = &limit_prune_count,
-        .admit = may_prune,
+        .admit = check_prune_permission,
         .handle = get_prune_count,
     },
     {
@@ -269,9 +270,9 @@ static const struct route routes[] = {
         .reply = &prune_reply,
         .fires =
             (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .aside = true,
+        .background = true,
         .prepare = prepare_prune,
-        .admit = may_prune,
+        .admit = check_prune_permission,
         .handle = begin_prune,
     },
     {
@@ -281,7 +282,7 @@ static const struct route routes[] = {
         .doc = "Leave a guild; refused for its owner.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = leave_guild,
     },
     { 0 },
@@ -292,7 +293,8 @@ const struct domain members_domain = {
     .doc = "Members of guilds.",
     .routes = routes,
     .world = &members_world,
-    .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },
-    .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
+    .jobs = (const struct job_kind *const[]){ &account_emit_job, &member_prune_job, NULL },
+    .hooks = &(const struct hooks){ .account_changed = account_emit_to_guilds,
+                                    .guild_created = member_insert_guild_owner },
     .deletions = member_deletions,
 };

@@ -66,16 +66,18 @@ static const struct schema member_patch_schema = {
 };
 
 static const struct field own_member_patch_fields[] = {
-    { FIELD(struct own_member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct current_member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
       .doc = "CHANGE_NICKNAME" },
-    { FIELD(struct own_member_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct own_member_patch, banner), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct own_member_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, avatar), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, banner), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema own_member_patch_schema = {
     .name = "OwnMemberPatch",
-    .size = sizeof(struct own_member_patch),
+    .size = sizeof(struct current_member_patch),
     .fields = own_member_patch_fields,
     .doc = "Changes of the caller as a member.",
 };
@@ -183,8 +185,8 @@ static const struct schema ban_schema = {
 };
 
 const struct type member_patch_body = { .kind = KIND_OBJECT, .schema = &member_patch_schema };
-const struct type own_member_patch_body = { .kind = KIND_OBJECT,
-                                            .schema = &own_member_patch_schema };
+const struct type current_member_patch_body = { .kind = KIND_OBJECT,
+                                                .schema = &own_member_patch_schema };
 const struct type member_addition_body = { .kind = KIND_OBJECT, .schema = &member_addition_schema };
 const struct type ban_body = { .kind = KIND_OBJECT, .schema = &ban_request_schema };
 const struct type bulk_ban_body = { .kind = KIND_OBJECT, .schema = &bulk_ban_schema };

@@ -62,16 +62,16 @@ bool component_is_select(int64_t type);
 
 /* Checks rules across a whole list: unique custom_id, number of components, total text length.
  * list: path of the list. */
-void components_check_all(struct form *form, const struct place *list,
-                          const struct list *components);
+void components_validate_tree(struct form *form, const struct json_path *list,
+                              const struct list *components);
 
 /* Checks a message's components. v2: the message has IS_COMPONENTS_V2. here: path of the body. */
-void components_check(struct form *form, const struct place *here,
-                      const struct opt_list *components, bool v2);
+void components_validate(struct form *form, const struct json_path *here,
+                         const struct opt_list *components, bool v2);
 
 /* Encodes components as stored JSON; assigns an id to each component without one. */
-struct str components_text(struct arena *arena, struct list *components);
+struct str components_encode(struct arena *arena, struct list *components);
 /* Decodes stored components; unreadable text yields an empty list. */
-struct list components_read(struct arena *arena, struct str text);
+struct list components_decode(struct arena *arena, struct str text);
 
 #endif

@@ -40,10 +40,11 @@ extern const struct type type_media_url;  /* an http or https URL, or attachment
 extern const struct type type_embed_in, type_embeds_in;
 
 /* Checks the rules across all embeds of a message. */
-void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
+void embeds_validate(struct form *form, const struct json_path *here,
+                     const struct opt_list *embeds);
 /* Encodes embeds as the JSON text that is stored. */
-struct str embeds_text(struct arena *arena, const struct list *embeds);
+struct str embeds_encode(struct arena *arena, const struct list *embeds);
 
-size_t embeds_characters(const struct list *embeds);
+size_t embeds_count_characters(const struct list *embeds);
 
 #endif

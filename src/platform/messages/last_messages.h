@@ -7,6 +7,6 @@
 struct api;
 
 /* Handles opcode 34 on an event loop; replies with LAST_MESSAGES. False: malformed payload. */
-bool last_messages_asked(struct api *api, const struct gateway_caller *who, struct str d);
+bool handle_last_messages_opcode(struct api *api, const struct gateway_caller *who, struct str d);
 
 #endif

@@ -35,9 +35,9 @@ struct message_draft {
 
 /* Make a text-only message, and the JSON for its column messages.shown (.p NULL: none), for code
  * that inserts message rows directly. */
-struct message message_plain(snowflake id, snowflake channel_id, snowflake author_id,
-                             struct str content);
-struct str message_shown_text(struct arena *arena, const struct message *m);
+struct message message_make_text_only(snowflake id, snowflake channel_id, snowflake author_id,
+                                      struct str content);
+struct str message_precompute_json(struct arena *arena, const struct message *m);
 
 /* Inserts the message and emits MESSAGE_CREATE to everyone who can view the channel. Opens a
  * private channel again that a recipient closed (CHANNEL_CREATE); unarchives a thread. Checks no
@@ -45,64 +45,65 @@ struct str message_shown_text(struct arena *arena, const struct message *m);
 enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret);
 
 /* Creates a system message (types 1, 2 …). mentioned: the user that the message is about, or 0. */
-enum err message_system(struct call *call, const struct channel *c, enum message_type type,
-                        snowflake author, snowflake mentioned, struct str content);
+enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
+                               snowflake author, snowflake mentioned, struct str content);
 
 /* Reads a message as in replies. ERR_UNKNOWN_MESSAGE, also if it is ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
 /* Call after writing a reply with messages. For a bot without the MESSAGE_CONTENT intent, removes
  * the content of guild messages that the bot did not write and that do not mention the bot. */
-enum err messages_hide_content(struct call *call);
+enum err messages_hide_content_from_bot(struct call *call);
 /* Reads a message, also if the message is ephemeral for another user. */
 enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                 struct message *ret);
 
 /* Reads a message that a search or list returned, in a channel that the caller may read. Without
  * reactions. */
-enum err message_found(struct call *call, snowflake id, struct message *ret);
+enum err message_find_public(struct call *call, snowflake id, struct message *ret);
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
  * MESSAGE_UPDATE. */
-enum err message_save(struct call *call, const struct channel *c, struct message *m);
+enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m);
 
 /* Sets (shown) or clears the flag that the message has a thread, and emits MESSAGE_UPDATE. */
-enum err message_show_thread(struct call *call, const struct channel *c, struct message *m,
-                             bool shown);
+enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
+                                 bool shown);
 
 /* Deletes the message with its files and emits MESSAGE_DELETE. */
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
 /* Deletes the message with its files without an event, for temporary messages. */
-enum err message_forget(struct call *call, const struct message *m);
+enum err message_delete_without_event(struct call *call, const struct message *m);
 /* Deletes several messages and emits MESSAGE_DELETE_BULK. Skips ids of other channels. */
-enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
+enum err messages_delete_bulk(struct call *call, const struct channel *c, const struct list *ids);
 
 /* Schedules the job that deletes all messages of an account in steps. */
-enum err messages_purge_author(struct call *call, snowflake author_id);
-struct author_purge {
+enum err messages_schedule_purge(struct call *call, snowflake author_id);
+struct message_purge_progress {
     bool is_running;
     int64_t handled;   /* number of messages deleted so far */
-    snowflake reached; /* messages with smaller ids are deleted */
+    snowflake next_id; /* messages with smaller ids are deleted */
 };
-enum err messages_purge_find(struct tx *tx, snowflake author_id, struct author_purge *ret);
+enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
+                                      struct message_purge_progress *ret);
 
 /* Removes an attachment from all messages of all channels and deletes the file. Deletes a message
- * that shows nothing else or that is a forward. Changes at most FILE_REMOVED_FROM messages per
+ * that shows nothing else or that is a forward. Changes at most MAX_FILE_REMOVALS messages per
  * call; *ret_more: more remain. ERR_NOT_FOUND: no message has the attachment. */
-enum { FILE_REMOVED_FROM = 50 };
-enum err message_file_remove(struct call *call, snowflake attachment_id, int64_t *ret_messages,
-                             bool *ret_more);
+enum { MAX_FILE_REMOVALS = 50 };
+enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
+                                        int64_t *ret_messages, bool *ret_more);
 
-struct text_judged;
+struct checked_text;
 /* Applies auto moderation to a text, if the guild has rules for the caller. .refused: a rule blocks
  * the text, and the call already has its reply. */
-enum err message_judge(struct call *call, struct text_judged *about);
+enum err message_check_automod(struct call *call, struct checked_text *about);
 /* Applies the remaining auto moderation actions after the text was stored as message `id`. */
-enum err message_judged(struct call *call, struct text_judged *about, snowflake id);
+enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id);
 
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* routes without the API prefix: /attachments */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
-extern const struct domain upload_places_domain; /* routes without the API prefix: /uploads */
+extern const struct domain upload_slots_domain; /* routes without the API prefix: /uploads */
 extern const struct world_parts messages_world;
 
 /* SQL of deletion rules: ids of the next messages to delete, and a condition on their rows. */

@@ -49,7 +49,7 @@ static const struct route routes[] = {
         .reply = &access_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE,
                                        EVENT_WEBHOOKS_UPDATE, EVENT_NONE },
-        .prepare = prepare_token,
+        .prepare = prepare_exchange_token,
         .handle = exchange_token,
     },
     {
@@ -127,6 +127,6 @@ const struct domain oauth2_domain = {
     .doc = "Users authorize applications, and install them in guilds.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .account_revoked = codes_revoke },
+    .hooks = &(const struct hooks){ .account_revoked = authorization_codes_revoke },
     .deletions = oauth2_deletions,
 };

@@ -187,21 +187,21 @@ static const struct schema revoke_form_schema = {
 };
 
 static const struct field access_fields[] = {
-    { FIELD(struct access_reply, token_type), .type = &type_text, .doc = "\"Bearer\"" },
-    { FIELD(struct access_reply, access_token), .type = &type_secret },
-    { FIELD(struct access_reply, scope), .type = &type_scope },
-    { FIELD(struct access_reply, expires_in), .type = &type_seconds },
-    { FIELD(struct access_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
-    { FIELD(struct access_reply, id_token), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct access_token_reply, token_type), .type = &type_text, .doc = "\"Bearer\"" },
+    { FIELD(struct access_token_reply, access_token), .type = &type_secret },
+    { FIELD(struct access_token_reply, scope), .type = &type_scope },
+    { FIELD(struct access_token_reply, expires_in), .type = &type_seconds },
+    { FIELD(struct access_token_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct access_token_reply, id_token), .type = &type_text, .flags = OPTIONAL,
       .doc = "With the scope openid: a JWT, signed with RS256" },
-    { FIELD(struct access_reply, guild), .type = &type_guild, .flags = OPTIONAL },
-    { FIELD(struct access_reply, webhook), .type = &webhook_reply, .flags = OPTIONAL,
+    { FIELD(struct access_token_reply, guild), .type = &type_guild, .flags = OPTIONAL },
+    { FIELD(struct access_token_reply, webhook), .type = &webhook_reply, .flags = OPTIONAL,
       .doc = "With the scope webhook.incoming, for a code" },
     { 0 },
 };
 static const struct schema access_schema = {
     .name = "AccessToken",
-    .size = sizeof(struct access_reply),
+    .size = sizeof(struct access_token_reply),
     .fields = access_fields,
     .doc = "An access token for a user.",
 };
@@ -312,13 +312,13 @@ static const struct schema grant_schema = {
 static const struct type type_grant = { .kind = KIND_OBJECT, .schema = &grant_schema };
 
 static const struct field grants_query_fields[] = {
-    { FIELD(struct grants_query, application_ids), .type = &type_ids, .flags = OPTIONAL,
+    { FIELD(struct authorizations_query, application_ids), .type = &type_ids, .flags = OPTIONAL,
       .doc = "Only these applications" },
     { 0 },
 };
 const struct schema grants_query_schema = {
     .name = "OAuth2GrantsQuery",
-    .size = sizeof(struct grants_query),
+    .size = sizeof(struct authorizations_query),
     .fields = grants_query_fields,
     .doc = "Which applications.",
 };

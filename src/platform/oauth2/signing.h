@@ -14,6 +14,6 @@ struct signing_key {
 /* Takes up to a second: never call on an event loop or in a transaction. False: OpenSSL error. */
 bool signing_key_new(struct arena *arena, struct signing_key *ret);
 /* Returns a signed token with these claims (JSON); p == NULL: the key is invalid. */
-struct str signing_token(struct arena *arena, const struct signing_key *key, struct str claims);
+struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);
 
 #endif

@@ -6,22 +6,22 @@
 /* GET /guilds/{guild.id}/onboarding */
 static enum err get_onboarding(struct call *call)
 {
-    struct guild_places places;
+    struct guild_objects places;
     struct onboarding o;
     enum err e = onboarding_find(call->tx, call->target.guild->id, &o);
 
     if (!e && o.version)
-        e = guild_places(call->tx, o.guild_id, &places);
+        e = guild_objects_read(call->tx, o.guild_id, &places);
     if (e)
         return e;
     if (o.version)
-        onboarding_prune(&o, &places);
+        onboarding_remove_deleted_ids(&o, &places);
     return call_reply(call, &o);
 }
 
-static enum err onboarding_forget_member(struct call *call, const struct member_leave *leave)
+static enum err delete_answers_of_member(struct call *call, const struct member_leave *leave)
 {
-    return answers_forget(call->tx, leave->guild_id, leave->user->id);
+    return onboarding_answers_delete(call->tx, leave->guild_id, leave->user->id);
 }
 
 #define ANSWERS(method_, name_)                                                                   \
@@ -33,7 +33,8 @@ static enum err onboarding_forget_member(struct call *call, const struct member_
         .status = 200,                                                                            \
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,       \
                                        EVENT_NONE },                                              \
-        .quiet = true, .prepare = prepare_answer_onboarding, .handle = answer_onboarding          \
+        .allowed_when_restricted = true, .prepare = prepare_answer_onboarding,                    \
+        .handle = answer_onboarding                                                               \
     }
 
 static const struct route routes[] = {
@@ -72,7 +73,7 @@ const struct domain onboarding_domain = {
     .doc = "Onboarding prompts for new members of guilds.",
     .routes = routes,
     .world = &onboarding_world,
-    .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
+    .hooks = &(const struct hooks){ .member_left = delete_answers_of_member },
     .deletions =
         (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_onboarding", "guild_id") },
                                         { DELETE_WHERE(WITH_GUILD, "onboarding_answers",

@@ -23,19 +23,20 @@ static const struct schema query_schema = {
 
 /* --- users of an emoji ---------------------------------------------------------------- */
 
-struct users_query {
+struct reaction_users_query {
     int64_t type, limit;
     struct opt_id after;
 };
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field users_fields[] = {
-    { FIELD(struct users_query, type), .type = &type_kind, .flags = OPTIONAL },
-    { FIELD(struct users_query, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct users_query, limit), .type = &type_limit, .flags = OPTIONAL, .fallback = 25 },
+    { FIELD(struct reaction_users_query, type), .type = &type_kind, .flags = OPTIONAL },
+    { FIELD(struct reaction_users_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct reaction_users_query, limit), .type = &type_limit, .flags = OPTIONAL,
+      .fallback = 25 },
     { 0 },
 };
 static const struct schema users_schema = {
-    .size = sizeof(struct users_query),
+    .size = sizeof(struct reaction_users_query),
     .fields = users_fields,
     .doc = "Which users of a reaction.",
 };
@@ -43,14 +44,14 @@ static const struct schema users_schema = {
 /* GET …/reactions/{emoji} */
 static enum err list_reactions(struct call *call)
 {
-    const struct users_query *q = call->query;
+    const struct reaction_users_query *q = call->query;
     struct list users = { 0 };
-    struct reaction_name name;
+    struct reaction_emoji_name name;
     struct reaction_line line;
-    enum err e = reaction_of_path(call, &name);
+    enum err e = parse_emoji_of_path(call, &name);
 
-    if (!e && reaction_there(call, name.key, &line))
-        e = reaction_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
+    if (!e && find_reaction_of_message(call, name.key, &line))
+        e = reaction_read_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
     return e ? e : call_reply(call, &users);
 }
 
@@ -73,15 +74,16 @@ static const struct resolver resolvers[] = {
 };
 
 /* Short window, because bots add many reactions in a row. */
-static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
+static const struct rate_limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
-#define REMOVES(path_, name_, handle_, doc_)                                                     \
-    {                                                                                            \
-        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,                  \
-        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                               \
-        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE },              \
-        .limit = &reaction_writes, .quiet = true, .admit = may_see_reactions, .handle = handle_, \
+#define REMOVES(path_, name_, handle_, doc_)                                        \
+    {                                                                               \
+        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,     \
+        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                  \
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE }, \
+        .limit = &reaction_writes, .allowed_when_restricted = true,                 \
+        .admit = check_view_reactions_permission, .handle = handle_,                \
     }
 
 static const struct route routes[] = {
@@ -96,7 +98,7 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_APPEND,
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_ADD, EVENT_NONE },
         .limit = &reaction_writes,
-        .admit = may_see_reactions,
+        .admit = check_view_reactions_permission,
         .handle = create_reaction,
     },
     REMOVES("/{emoji}/@me", delete_own_reaction, delete_own_reaction,
@@ -139,7 +141,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &users_schema,
         .reply = &type_partial_users,
-        .admit = may_see_reactions,
+        .admit = check_view_reactions_permission,
         .handle = list_reactions,
     },
     { 0 },
@@ -153,10 +155,10 @@ const struct domain reactions_domain = {
     .routes = routes,
     .world = &reactions_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &reaction_leftovers, NULL },
-    .hooks = &(const struct hooks){ .messages_shown = reactions_show,
-                                    .reactions_owned = reactions_find_own,
-                                    .message_gone = reactions_go_with_message },
+    .jobs = (const struct job_kind *const[]){ &reaction_users_delete_job, NULL },
+    .hooks = &(const struct hooks){ .messages_fill = messages_fill_reactions,
+                                    .own_reactions_find = read_own_reactions,
+                                    .message_deleted = reactions_delete_of_message },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "reaction_users", "reaction_id, burst, user_id",

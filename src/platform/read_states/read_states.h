@@ -10,7 +10,7 @@ extern const struct domain read_states_domain;
 
 /* Writes the READY field "read_state". entries: as an object with entries, partial and version.
  * others: include read states that do not belong to channels. */
-enum err ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
-                           struct json *out);
+enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
+                                 struct json_writer *out);
 
 #endif

@@ -24,7 +24,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-static const struct limit ack_limit = { .name = "acks", .count = 20, .window_s = 10 };
+static const struct rate_limit ack_limit = { .name = "acks", .count = 20, .window_s = 10 };
 
 static const struct route routes[] = {
     {
@@ -38,7 +38,7 @@ static const struct route routes[] = {
         .reply = &ack_reply,
         .fires = (const enum event[]){ EVENT_MESSAGE_ACK, 0 },
         .limit = &ack_limit,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = ack_message,
     },
     {
@@ -49,7 +49,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_CHANNEL_PINS_ACK, 0 },
         .limit = &ack_limit,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = ack_pins,
     },
     {
@@ -60,7 +60,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_MESSAGE_ACK, 0 },
         .limit = &ack_limit,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = ack_guild,
     },
     {
@@ -73,7 +73,7 @@ static const struct route routes[] = {
         .reply = &ack_reply,
         .fires = (const enum event[]){ EVENT_GUILD_FEATURE_ACK, 0 },
         .limit = &ack_limit,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = ack_guild_feature,
     },
     {
@@ -118,7 +118,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .query = &mentions_query_schema,
         .reply = &type_messages,
-        .aside = true,
+        .background = true,
         .handle = list_mentions,
     },
     {
@@ -138,8 +138,8 @@ const struct domain read_states_domain = {
     .doc = "Read states of users, and messages that mention them.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks =
-        &(const struct hooks){ .message_made = read_states_hear, .member_left = read_states_leave },
+    .hooks = &(const struct hooks){ .message_created = read_states_on_message_create,
+                                    .member_left = read_states_on_member_leave },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_CHANNEL, "read_states", "user_id, kind, entity_id",

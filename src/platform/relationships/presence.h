@@ -5,7 +5,7 @@
 #include "platform/accounts/accounts.h"
 
 /* Emits PRESENCE_UPDATE to one account, with the user object and the current status. */
-void presence_show(struct call *call, snowflake to, const struct user *user);
+void emit_presence_update(struct call *call, snowflake to, const struct user *user);
 /* Returns whether the user is online and not invisible. */
 bool presence_is_online(const struct call *call, snowflake user_id);
 

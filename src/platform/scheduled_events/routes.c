@@ -47,7 +47,7 @@ static const struct route routes[] = {
             "MUTE_MEMBERS and MOVE_MEMBERS, in a voice channel CONNECT. At most 100 may be open.",
         .auth = ALL,
         .body = &event_draft_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_scheduled_event,
         .fires = FIRES(EVENT_GUILD_SCHEDULED_EVENT_CREATE, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD),
         .prepare = prepare_create_scheduled_event,
@@ -70,7 +70,7 @@ static const struct route routes[] = {
         .doc = "Change, start, end or cancel an event. Events of others need MANAGE_EVENTS.",
         .auth = ALL,
         .body = &event_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_scheduled_event,
         .fires =
             FIRES(EVENT_GUILD_SCHEDULED_EVENT_UPDATE, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE,
@@ -124,7 +124,7 @@ static const struct route routes[] = {
         .doc = "Unsubscribe from an event.",
         .auth = AUTH_USER,
         .fires = PEOPLE_EVENTS,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = leave_scheduled_event,
     },
     {
@@ -177,7 +177,7 @@ static const struct route routes[] = {
         .body = &event_response_body,
         .reply = &event_person_reply,
         .fires = PEOPLE_EVENTS,
-        .handle = answer_event_exception,
+        .handle = respond_to_event_exception,
     },
     {
         .method = DELETE,
@@ -186,8 +186,8 @@ static const struct route routes[] = {
         .doc = "Delete the response to one occurrence.",
         .auth = AUTH_USER,
         .fires = PEOPLE_EVENTS,
-        .quiet = true,
-        .handle = forget_event_exception_answer,
+        .allowed_when_restricted = true,
+        .handle = delete_event_exception_response,
     },
     { 0 },
 };
@@ -201,8 +201,8 @@ const struct domain scheduled_events_domain = {
     .world = &scheduled_events_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
-    .hooks = &(const struct hooks){ .channel_ending = events_leave_channel,
-                                    .audit_shown = events_in_audit },
+    .hooks = &(const struct hooks){ .channel_deleting = events_cancel_of_channel,
+                                    .audit_log_fill = audit_add_scheduled_events },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "scheduled_event_users", "event_id, exception_id, user_id",

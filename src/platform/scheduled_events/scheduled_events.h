@@ -9,18 +9,19 @@
 #include "platform/accounts/accounts.h"
 
 /* Adds the open events of the guild in the visible channels, with their subscriber counts. */
-enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret);
+enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret);
 /* ERR_UNKNOWN_SCHEDULED_EVENT: the guild has no such event. */
 enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret);
 enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);
 /* Reads the events of a guild, oldest first. */
-enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
+enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
 
 /* Validates a recurrence rule and records form errors at path `at`. */
-void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r);
+void recurrence_validate(struct form *form, const struct json_path *at,
+                         const struct event_recurrence *r);
 
-extern const struct naming event_naming; /* how world files name events */
+extern const struct world_naming event_naming; /* how world files name events */
 extern const struct domain scheduled_events_domain;
 extern const struct world_parts scheduled_events_world;
 

@@ -9,6 +9,6 @@
 extern const struct domain search_domain;
 
 /* Resets the schedule of the indexing job; call at server start. */
-void search_begin(void);
+void search_reset_schedule(void);
 
 #endif

@@ -12,26 +12,26 @@ enum err sticker_update(struct tx *tx, const struct sticker *s);
 /* Deletes the sticker's row and file. */
 enum err sticker_delete(struct call *call, const struct sticker *s);
 /* Sets .user of each sticker to its uploader. */
-enum err stickers_load_users(struct tx *tx, struct list *stickers);
+enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
 /* Reads the sticker {sticker.id}, which must belong to the guild of the path, if it has one. */
-enum err sticker_of_path(struct call *call, struct sticker *ret);
+enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 
-/* --- guild_stickers.c: handlers ------------------------------------------------------- */
+/* --- guild_stickers_read.c: handlers ------------------------------------------------------- */
 
 extern const struct type sticker_draft_body, sticker_patch_body;
 enum err prepare_create_guild_sticker(struct call *call);
 enum err create_guild_sticker(struct call *call);
-enum err may_change_sticker(struct call *call); /* the route's .admit */
+enum err check_change_sticker_permission(struct call *call); /* the route's .admit */
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
-enum err stickers_show_in_guild(struct call *call, struct guild *g);
+enum err fill_guild_stickers(struct call *call, struct guild *g);
 enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id);
 /* Sets the uploaders if the caller may create or manage stickers. */
-enum err stickers_dress(struct call *call, struct list *stickers);
-enum err sticker_reply(struct call *call, struct sticker *sticker);
+enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
+enum err reply_with_sticker(struct call *call, struct sticker *sticker);
 
 /* --- formats.c: file formats ---------------------------------------------------------- */
 
@@ -41,6 +41,6 @@ struct sticker_file {
 };
 /* Detects the format. ERR_INVALID_ASSET: unknown format; ERR_STICKER_LARGE: too wide or too high;
  * ERR_STICKER_LONG: the animation is too long. */
-enum err sticker_file_look(struct arena *arena, struct str bytes, struct sticker_file *ret);
+enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret);
 
 #endif

@@ -5,42 +5,42 @@
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
-    enum err e = team_find(call->tx, call_id(call, "team.id"), team);
+    enum err e = team_find(call->tx, call_path_id(call, "team.id"), team);
 
     if (e)
         return e;
-    return team_member_of(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
+    return team_find_member(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
 }
 
-static enum err check_level(struct call *call, enum maker_level least)
+static enum err require_access_level(struct call *call, enum team_access_level least)
 {
-    enum maker_level level = team_level(call->target.team, call->caller->id);
+    enum team_access_level level = team_access_level_of(call->target.team, call->caller->id);
 
-    if (level == MAKER_NOBODY)
+    if (level == TEAM_ACCESS_NONE)
         return ERR_MISSING_ACCESS;
     return level >= least ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-enum err check_team_reader(struct call *call)
+enum err require_team_reader(struct call *call)
 {
-    return check_level(call, MAKER_READER);
+    return require_access_level(call, TEAM_ACCESS_READER);
 }
 
-enum err check_team_admin(struct call *call)
+enum err require_team_admin(struct call *call)
 {
-    return check_level(call, MAKER_ADMIN);
+    return require_access_level(call, TEAM_ACCESS_ADMIN);
 }
 
-enum err check_team_owner(struct call *call)
+enum err require_team_owner(struct call *call)
 {
-    return check_level(call, MAKER_OWNER);
+    return require_access_level(call, TEAM_ACCESS_OWNER);
 }
 
 /* GET /teams: includes teams that the caller is invited to. */
 static enum err list_teams(struct call *call)
 {
     struct list teams;
-    enum err e = teams_of(call->tx, call->caller->id, &teams);
+    enum err e = teams_read_of_user(call->tx, call->caller->id, &teams);
 
     return e ? e : call_reply(call, &teams);
 }
@@ -54,47 +54,47 @@ static enum err get_team(struct call *call)
 /* --- creating and modifying ----------------------------------------------------------- */
 
 /* Data that prepare and compute pass to the handler. */
-struct team_change {
+struct team_icon_upload {
     snowflake id;
     struct opt_str icon;
 };
 
-static enum err keep_icon(struct call *call)
+static enum err store_team_icon(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_passed(call, "team_change");
+    struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
 
-    return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
+    return picture_store(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
 /* Checks permissions before the picture is stored. */
-static enum err look_at_team(struct call *call)
+static enum err check_team_before_upload(struct call *call)
 {
     enum err e = resolve_team(call);
 
-    return e ? e : check_team_admin(call);
+    return e ? e : require_team_admin(call);
 }
 
 static enum err prepare_create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_pass(call, "team_change", sizeof *change);
+    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
-        call->compute = keep_icon;
+        call->compute = store_team_icon;
     return OK;
 }
 
 static enum err prepare_modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_pass(call, "team_change", sizeof *change);
+    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
-    change->id = call_id(call, "team.id");
+    change->id = call_path_id(call, "team.id");
     if (in->icon.given != ABSENT) {
-        call->look = look_at_team;
-        call->compute = keep_icon;
+        call->read = check_team_before_upload;
+        call->compute = store_team_icon;
     }
     return OK;
 }
@@ -103,14 +103,14 @@ static enum err prepare_modify_team(struct call *call)
 static enum err create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call_passed(call, "team_change");
+    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team team = { .id = change->id,
                          .name = in->name.value,
                          .icon = change->icon,
                          .owner_user_id = call->caller->id };
     int64_t count;
 
-    enum err e = team_count(call->tx, call->caller->id, &count);
+    enum err e = count_teams_of_user(call->tx, call->caller->id, &count);
     if (e || count >= MOST_TEAMS)
         return e ? e : ERR_MAX_TEAMS;
     e = team_insert(call->tx, &team);
@@ -120,13 +120,13 @@ static enum err create_team(struct call *call)
 }
 
 /* Makes another member the owner of the team. */
-static enum err change_owner(struct call *call, struct team *team, snowflake id)
+static enum err transfer_team(struct call *call, struct team *team, snowflake id)
 {
-    enum err e = check_team_owner(call);
+    enum err e = require_team_owner(call);
 
     if (e)
         return e;
-    if (team_level(team, id) == MAKER_NOBODY)
+    if (team_access_level_of(team, id) == TEAM_ACCESS_NONE)
         return ERR_UNKNOWN_TEAM_MEMBER;
     team->owner_user_id = id;
     return team_member_set_role(call->tx, team->id, id, STR("admin"));
@@ -136,12 +136,12 @@ static enum err change_owner(struct call *call, struct team *team, snowflake id)
 static enum err modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call_passed(call, "team_change");
+    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team *team = call->target.team;
     enum err e = OK;
 
     if (in->owner_user_id.given == GIVEN)
-        e = change_owner(call, team, in->owner_user_id.value);
+        e = transfer_team(call, team, in->owner_user_id.value);
     if (e)
         return e;
     if (in->name.given == GIVEN)
@@ -166,9 +166,9 @@ static enum err delete_team(struct call *call)
     if (e)
         return e;
     if (used)
-        return call_invalid(call, NULL, "TEAM_HAS_APPLICATIONS",
-                            "A team that owns applications cannot be deleted.");
-    e = picture_drop(call, "team-icons", call->target.team->id, &call->target.team->icon);
+        return call_add_field_error(call, NULL, "TEAM_HAS_APPLICATIONS",
+                                    "A team that owns applications cannot be deleted.");
+    e = picture_delete(call, "team-icons", call->target.team->id, &call->target.team->icon);
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
 
@@ -208,7 +208,7 @@ static const struct route routes[] = {
         .doc = "Create a team; at most 30 per account.",
         .auth = AUTH_USER,
         .body = &team_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
         .prepare = prepare_create_team,
         .handle = create_team,
@@ -230,7 +230,7 @@ static const struct route routes[] = {
         .doc = "A team.",
         .auth = AUTH_USER,
         .reply = &type_team,
-        .admit = check_team_reader,
+        .admit = require_team_reader,
         .handle = get_team,
     },
     {
@@ -240,10 +240,10 @@ static const struct route routes[] = {
         .doc = "Change a team; admins only. Only the owner can transfer it.",
         .auth = AUTH_USER,
         .body = &team_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
         .prepare = prepare_modify_team,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = modify_team,
     },
     {
@@ -252,7 +252,7 @@ static const struct route routes[] = {
         .name = "delete_team",
         .doc = "Delete a team that has no applications; its owner only.",
         .auth = AUTH_USER,
-        .admit = check_team_owner,
+        .admit = require_team_owner,
         .handle = delete_team,
     },
     {
@@ -262,7 +262,7 @@ static const struct route routes[] = {
         .doc = "Members and invited users of a team.",
         .auth = AUTH_USER,
         .reply = &type_team_members,
-        .admit = check_team_reader,
+        .admit = require_team_reader,
         .handle = list_team_members,
     },
     {
@@ -273,7 +273,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &team_invitation_body,
         .reply = &invited_member_reply,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = invite_team_member,
     },
     {
@@ -284,7 +284,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &team_member_patch_body,
         .reply = &type_team_member,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = modify_team_member,
     },
     {

@@ -7,12 +7,18 @@
 
 /* Access levels for a team or an application; each level includes the lower ones. A pending
  * invitation gives no access. */
-enum maker_level { MAKER_NOBODY, MAKER_READER, MAKER_DEVELOPER, MAKER_ADMIN, MAKER_OWNER };
+enum team_access_level {
+    TEAM_ACCESS_NONE,
+    TEAM_ACCESS_READER,
+    TEAM_ACCESS_DEVELOPER,
+    TEAM_ACCESS_ADMIN,
+    TEAM_ACCESS_OWNER
+};
 
-enum maker_level team_level(const struct team *team, snowflake user_id);
+enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
 
 /* Finds a member or invited user of the team; NULL: neither. */
-const struct team_member *team_member_of(const struct team *team, snowflake user_id);
+const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
 /* Reads the team with its members. ERR_UNKNOWN_TEAM. */
 enum err team_find(struct tx *tx, snowflake id, struct team *ret);

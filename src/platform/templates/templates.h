@@ -13,11 +13,11 @@ struct template_entry {
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
 };
-enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                           bool *ret_found);
+enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
+                             bool *ret_found);
 /* Stores the current state of the guild as its template; generates a code if the entry has none.
  * ERR_HAS_TEMPLATE: another guild's template has this code. */
-enum err template_entry_put(struct tx *tx, struct template_entry *t);
+enum err template_entry_save(struct tx *tx, struct template_entry *t);
 
 extern const struct domain templates_domain;
 extern const struct world_parts templates_world;

@@ -1,18 +1,20 @@
 /* routes.c - route table of threads. */
 #include "platform/threads/internal.h"
 
-static const struct limit limit_start = { .name = "thread-create", .count = 10, .window_s = 60 };
+static const struct rate_limit limit_start = { .name = "thread-create",
+                                               .count = 10,
+                                               .window_s = 60 };
 
 #define ALL_KINDS (AUTH_USER | AUTH_BOT)
-#define MADE_EVENTS                                                      \
-    (const enum event[])                                                 \
-    {                                                                    \
-        SPEAKING_EVENTS, EVENT_MESSAGE_UPDATE, JUDGED_EVENTS, EVENT_NONE \
+#define MADE_EVENTS                                                             \
+    (const enum event[])                                                        \
+    {                                                                           \
+        THREAD_MESSAGE_EVENTS, EVENT_MESSAGE_UPDATE, AUTOMOD_EVENTS, EVENT_NONE \
     }
-#define MEMBER_EVENTS                                     \
-    (const enum event[])                                  \
-    {                                                     \
-        SPEAKING_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE \
+#define MEMBER_EVENTS                                           \
+    (const enum event[])                                        \
+    {                                                           \
+        THREAD_MESSAGE_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE \
     }
 
 static const struct resolver resolvers[] = {
@@ -82,7 +84,7 @@ static const struct route routes[] = {
         .auth = ALL_KINDS,
         .query = &thread_search_schema,
         .reply = &thread_search_type,
-        .aside = true,
+        .background = true,
         .handle = search_threads,
     },
     {
@@ -94,7 +96,7 @@ static const struct route routes[] = {
         .body = &post_data_body,
         .reply = &post_data_reply,
         .store = ROUTE_STORE_READ,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = get_post_data,
     },
     {
@@ -127,7 +129,7 @@ static const struct route routes[] = {
         .auth = ALL_KINDS,
         .query = &joined_query_schema,
         .reply = &thread_list_type,
-        .aside = true,
+        .background = true,
         .handle = list_joined_archived_threads,
     },
     {
@@ -180,7 +182,7 @@ static const struct route routes[] = {
             "the caller's own.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = remove_thread_member,
     },
     {
@@ -192,7 +194,7 @@ static const struct route routes[] = {
         .body = &thread_settings_body,
         .reply = &type_thread_member,
         .fires = (const enum event[]){ EVENT_THREAD_MEMBER_UPDATE, EVENT_NONE },
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = modify_thread_settings,
     },
     { 0 },
@@ -203,12 +205,12 @@ const struct domain threads_domain = {
     .doc = "Threads of channels, and posts of forums.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &thread_leaving, NULL },
-    .hooks = &(const struct hooks){ .thread_edit_admitted = admit_modify_thread,
+    .jobs = (const struct job_kind *const[]){ &thread_leave_job, NULL },
+    .hooks = &(const struct hooks){ .thread_edit_admitted = check_modify_thread_permission,
                                     .thread_edited = modify_thread,
                                     .thread_deleted = delete_thread,
-                                    .thread_woken = tell_members,
-                                    .message_coming = join_by_message,
-                                    .member_left = leave_with_guild,
-                                    .audit_shown = threads_in_audit },
+                                    .thread_unarchived = emit_thread_member_updates,
+                                    .message_inserting = join_thread_by_message,
+                                    .member_left = leave_threads_of_guild,
+                                    .audit_log_fill = audit_add_threads },
 };

@@ -2,7 +2,8 @@
 #include "platform/threads/internal.h"
 
 static const struct choice thread_types[] = {
-    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of an announcement channel" },
+    { CHANNEL_ANNOUNCEMENT_THREAD, NULL, "ANNOUNCEMENT_THREAD",
+      "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "For everyone who can view the channel" },
     { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "For its members and MANAGE_THREADS" },
     { 0 },
@@ -18,7 +19,7 @@ static const struct schema post_schema = {
     .name = "PostMessage",
     .size = sizeof(struct message_body),
     .fields = post_fields,
-    .check = message_body_check,
+    .check = message_body_validate,
     .doc = "The first message of a post.",
 };
 static const struct type type_post = { .kind = KIND_OBJECT, .schema = &post_schema };
@@ -94,26 +95,28 @@ const struct type thread_list_type = { .kind = KIND_OBJECT, .schema = &list_sche
 
 static const struct type type_page = { .kind = KIND_INT, .min = 2, .max = 100 };
 static const struct field archived_fields[] = {
-    { FIELD(struct archived_query, before), .type = &type_time, .flags = OPTIONAL,
+    { FIELD(struct archived_threads_query, before), .type = &type_time, .flags = OPTIONAL,
       .doc = "Archived before then" },
-    { FIELD(struct archived_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 50 },
+    { FIELD(struct archived_threads_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 50 },
     { 0 },
 };
 const struct schema archived_query_schema = {
     .name = "ArchivedThreadsQuery",
-    .size = sizeof(struct archived_query),
+    .size = sizeof(struct archived_threads_query),
     .fields = archived_fields,
     .doc = "Which archived threads.",
 };
 static const struct field joined_fields[] = {
-    { FIELD(struct joined_query, before), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct joined_threads_query, before), .type = &type_id, .flags = OPTIONAL,
       .doc = "Threads with a lower id" },
-    { FIELD(struct joined_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 50 },
+    { FIELD(struct joined_threads_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 50 },
     { 0 },
 };
 const struct schema joined_query_schema = {
     .name = "JoinedThreadsQuery",
-    .size = sizeof(struct joined_query),
+    .size = sizeof(struct joined_threads_query),
     .fields = joined_fields,
     .doc = "Which of the caller's archived threads.",
 };

@@ -7,8 +7,8 @@
 #include "platform/messages/messages.h"
 
 /* Values of a new thread. Absent fields get their defaults. */
-struct thread_plan {
-    snowflake id; /* 0: thread_make generates an id */
+struct new_thread {
+    snowflake id; /* 0: thread_create_and_emit generates an id */
     const struct channel *parent;
     int64_t type;
     struct str name;
@@ -20,7 +20,8 @@ struct thread_plan {
 };
 
 /* Inserts the thread and emits THREAD_CREATE; adds no members. ERR_MAX_ACTIVE_THREADS. */
-enum err thread_make(struct call *call, const struct thread_plan *plan, struct channel *ret);
+enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
+                                struct channel *ret);
 
 /* Checks the tags of a new post. rights: the caller's permissions in the forum.
  * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
@@ -28,8 +29,9 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
 enum err post_check_tags(struct call *call, const struct channel *forum,
                          const struct opt_list *tags, uint64_t rights);
 /* Creates the post and its first message. Sets the id and the channel of the draft. */
-enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
-                   struct channel *ret, struct message *ret_message);
+enum err post_create_and_emit(struct call *call, struct new_thread *plan,
+                              struct message_draft *draft, struct channel *ret,
+                              struct message *ret_message);
 
 extern const struct domain threads_domain;
 

@@ -18,7 +18,7 @@ struct github_commit {
 };
 
 /* Payload of a GitHub event; the event determines which fields are present. */
-struct github_told {
+struct github_payload {
     struct opt_str action, ref, ref_type, compare;
     const struct github_object *repository, *sender, *issue, *comment, *pull_request, *review,
         *release, *forkee, *member, *discussion, *check_run, *check_suite;
@@ -29,7 +29,7 @@ struct github_told {
 
 /* Builds the embed of an event. False: the event is not shown. Missing required fields are form
  * errors. */
-bool github_embed(struct form *form, struct str event, const struct github_told *in,
-                  struct embed *ret);
+bool github_build_embed(struct form *form, struct str event, const struct github_payload *in,
+                        struct embed *ret);
 
 #endif

@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "model/permissions/permissions.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/webhooks/internal.h"
 
 /* --- route table ---------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static const struct resolver resolvers[] = {
         .is_text = true,
         .major = true,
         .doc = "The webhook's token.",
-        .resolve = resolve_token,
+        .resolve = resolve_webhook_token,
     },
     {
         .name = "webhook.message.id",
@@ -39,10 +39,10 @@ static const struct resolver resolvers[] = {
         EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
     }
 
-#define SENDS                                                                        \
-    (const enum event[])                                                             \
-    {                                                                                \
-        EVENT_MESSAGE_CREATE, SPEAKING_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
+#define SENDS                                                                              \
+    (const enum event[])                                                                   \
+    {                                                                                      \
+        EVENT_MESSAGE_CREATE, THREAD_MESSAGE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
     }
 
 static const struct route routes[] = {
@@ -54,7 +54,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_WEBHOOKS),
         .body = &webhook_create_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_create_webhook,
@@ -87,7 +87,7 @@ static const struct route routes[] = {
         .doc = "A webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &webhook_reply,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = get_webhook,
     },
     {
@@ -97,11 +97,11 @@ static const struct route routes[] = {
         .doc = "Change or move a webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &webhook_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_modify_webhook,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = modify_webhook,
     },
     {
@@ -111,7 +111,7 @@ static const struct route routes[] = {
         .doc = "Delete a webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = CHANGES,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = delete_webhook,
     },
     {
@@ -132,7 +132,7 @@ static const struct route routes[] = {
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &webhook_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_modify_webhook,
@@ -242,7 +242,7 @@ const struct domain webhooks_domain = {
     .routes = routes,
     .world = &webhooks_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .audit_shown = webhooks_in_audit },
+    .hooks = &(const struct hooks){ .audit_log_fill = audit_add_webhooks },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),

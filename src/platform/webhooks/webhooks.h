@@ -36,23 +36,24 @@ struct webhook {
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret);
 
 /* Emits WEBHOOKS_UPDATE to members with MANAGE_WEBHOOKS in the channel. */
-void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id);
+void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake channel_id);
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h);
 /* Checks the number of webhooks. ERR_MAX_CHANNEL_WEBHOOKS, ERR_MAX_GUILD_WEBHOOKS. */
-enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake channel_id);
+enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake channel_id);
 
 /* Returns whether a guild channel of this type can have webhooks. */
-bool webhook_fits(int64_t channel_type);
+bool channel_type_allows_webhooks(int64_t channel_type);
 /* Returns false if the name contains a reserved word. */
-bool webhook_name_holds(struct str name);
+bool webhook_name_is_allowed(struct str name);
 /* Creates a webhook with the caller as its creator and fills its token; application 0: none. */
-enum err webhook_make(struct call *call, const struct channel *c, struct str name,
-                      snowflake application, struct webhook *ret);
+enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
+                                   snowflake application, struct webhook *ret);
 /* Writes the audit log entry. before is NULL for a new webhook, now is NULL for a deleted one. */
-enum err webhook_audit(struct call *call, const struct webhook *before, const struct webhook *now);
+enum err audit_record_webhook(struct call *call, const struct webhook *before,
+                              const struct webhook *now);
 /* Deletes a webhook, writes the audit log entry and emits the event. */
-enum err webhook_end(struct call *call, const struct webhook *h);
+enum err webhook_delete_for_caller(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;
 
 extern const struct domain webhooks_domain;

@@ -45,19 +45,19 @@ enum err world_import(struct store *store, const struct world_options *options, 
 
 /* Validates a world file without the store; *ret_problems has one error per line. Only an import
  * finds references without a target. */
-enum err world_check(const struct domain *const *domains, struct str text, struct arena *arena,
-                     struct str *ret_problems);
+enum err world_validate(const struct domain *const *domains, struct str text, struct arena *arena,
+                        struct str *ret_problems);
 
 /* Queues a file for import. An import sends no events to sessions, so the server stops first,
  * imports the file, and starts again in the same process. */
-void world_import_later(struct str text); /* copies the text; replaces a queued file */
-bool world_import_waits(void);
+void world_import_enqueue(struct str text); /* copies the text; replaces a queued file */
+bool world_import_is_queued(void);
 /* Imports the queued file while nothing else uses the store, and records the result.
- * world_import_given_up records a failure instead. */
-void world_import_waiting(struct store *store, const struct world_options *options);
-void world_import_given_up(void);
+ * world_import_record_failure records a failure instead. */
+void world_import_run_queued(struct store *store, const struct world_options *options);
+void world_import_record_failure(void);
 /* Writes the result of the last import as JSON; {"number": 0} if there was none in this process. */
-void world_last_import(struct buf *out);
+void world_write_last_import_json(struct buf *out);
 
 /* Exports the world as a file that imports to the same world. *ret_importable is false if the file
  * exceeds the import's size limit. */
@@ -68,10 +68,10 @@ enum err world_export(struct store *store, const struct domain *const *domains, 
 extern const char world_demo[];
 
 /* Ids of the guild and channel that the demo's tour opens; 0: deleted. */
-struct demo_places {
+struct demo_ids {
     snowflake guild, channel;
 };
-enum err world_demo_places(struct store *store, struct demo_places *ret);
+enum err world_read_demo_ids(struct store *store, struct demo_ids *ret);
 
 /* Returns whether the store has no accounts. */
 enum err world_is_empty(struct store *store, bool *ret);
@@ -85,6 +85,6 @@ struct token_request {
     bool found, bot;
     char token[256];
 };
-enum err world_give_token(struct store *store, struct token_request *request);
+enum err world_issue_account_token(struct store *store, struct token_request *request);
 
 #endif

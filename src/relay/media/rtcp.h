@@ -7,10 +7,10 @@
 
 #include "base/str.h"
 
-enum { RTCP_HEADER = 8, RTCP_MAX_PARTS = 16 };
+enum { RTCP_HEADER_SIZE = 8, RTCP_MAX_PARTS = 16 };
 
 /* One packet of a compound RTCP datagram. */
-struct rtcp_part {
+struct rtcp_packet {
     struct str bytes;
     uint32_t sender; /* SSRC of the packet's sender */
     uint32_t about;  /* SSRC that a request or receiver report concerns; 0: none */
@@ -18,6 +18,6 @@ struct rtcp_part {
 };
 
 /* Parses the next packet of a compound datagram; false: there is none, or it is malformed. */
-bool rtcp_next(struct str *datagram, struct rtcp_part *ret);
+bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret);
 
 #endif

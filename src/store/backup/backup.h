@@ -14,7 +14,7 @@ struct backup_options {
     const char *path;        /* "-": standard output */
     const char *const *keys; /* files of the data folder to save, if they exist; ended by NULL */
     bool replace;            /* overwrite an existing file */
-    int64_t keep;            /* rename an existing file to path.1 and so on, up to this number of
+    int64_t max_files;       /* rename an existing file to path.1 and so on, up to this number of
                               * files; 0: no */
     bool even_if_damaged;    /* save the database even if SQLite reports damage */
 };
@@ -23,8 +23,8 @@ struct backup_options {
  * fixed order, oldest first, so that deduplicating backup tools recognise old data. A damaged
  * database is an error unless even_if_damaged is set. Damaged or missing files are marked in the
  * backup. With keep, a backup with marks never replaces a good one: it is named path.damaged. */
-enum err backup_make(struct store *s, const struct backup_options *options,
-                     struct backup_report *ret);
+enum err backup_create(struct store *s, const struct backup_options *options,
+                       struct backup_report *ret);
 /* Reads the whole backup ("-": standard input) and checks checksums, counts and names, the
  * integrity of the database, and the files against their rows. Logs each fault. */
 enum err backup_check(const char *path, struct backup_report *ret);

@@ -20,27 +20,28 @@ extern const char *const snapshot_keys[];
 
 /* These functions write a message for the operator to out: the result, or "error: " and the reason.
  * They block, so call them from a thread that may block. */
-void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out);
-void snapshot_drop(const char *folder, struct str name, struct buf *out);
+void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out);
+void snapshot_delete(const char *folder, struct str name, struct buf *out);
 /* Checks the snapshot, saves the current data, and sends SNAPSHOT_SIGNAL to this process, which
  * then restores the snapshot. */
-void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out);
+void snapshot_request_restore(struct store *store, const char *folder, struct str name,
+                              struct buf *out);
 
 /* Calls a function for each snapshot, ordered by name. */
 struct snapshot {
     struct str name;
     int64_t bytes, made_at_us;
 };
-void snapshot_each(const char *folder, void (*tell)(void *arg, const struct snapshot *s),
+void snapshot_list(const char *folder, void (*tell)(void *arg, const struct snapshot *s),
                    void *arg);
 
 /* Returns how many restores were requested, and how many succeeded, in this process. */
-void snapshot_count(int *ret_tried, int *ret_restored);
+void snapshot_count_restores(int *ret_tried, int *ret_restored);
 
 /* Restores the requested snapshot while no server runs on the folder. False: it failed, the reason
  * was logged, and no data has changed. */
-bool snapshot_bring_back(const char *folder);
+bool snapshot_restore_requested(const char *folder);
 /* Completes an interrupted exchange of files; call it before a server starts. */
-bool snapshot_settle(const char *folder);
+bool snapshot_complete_exchange(const char *folder);
 
 #endif

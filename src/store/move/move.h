@@ -12,17 +12,17 @@
 
 #include "store/store.h"
 
-struct move_place {
+struct move_location {
     const char *folder;   /* SQLite database, files and keys */
     const char *postgres; /* PostgreSQL database with the rows; NULL: SQLite */
     bool blobs_inside;    /* the blobs are in the PostgreSQL database */
 };
 
 struct move_options {
-    struct move_place from, to;
+    struct move_location from, to;
     const char *const *keys; /* names of key files to copy, ended by NULL */
     /* Reports progress: first of the rows (each is written and compared), then of the files. */
-    void (*tell)(void *arg, const char *what, int64_t done, int64_t total);
+    void (*on_progress)(void *arg, const char *what, int64_t done, int64_t total);
     void *arg;
     /* Rebuilds data that depends on the target's engine; called after all rows were copied. */
     enum err (*rebuild)(struct store *to);
@@ -37,6 +37,6 @@ struct move_report {
 
 /* Logs an error and fails if a database is in use, has other data, or has another schema
  * version. */
-enum err move_world(const struct move_options *o, struct move_report *ret);
+enum err move_all_data(const struct move_options *o, struct move_report *ret);
 
 #endif

@@ -15,11 +15,12 @@ struct seed_options {
 };
 
 /* Returns NULL, or the reason why such a world is not possible. */
-const char *seed_problem(const struct seed_options *o);
+const char *seed_find_option_error(const struct seed_options *o);
 
 /* Writes the world; ERR_STORE_CONFLICT if a part of it already exists. Reports progress in rows. */
-enum err world_seed(struct store *store, const struct seed_options *o,
-                    void (*tell)(void *arg, int64_t done, int64_t total), void *arg);
+enum err write_seed_world(struct store *store, const struct seed_options *o,
+                          void (*report_progress)(void *arg, int64_t done, int64_t total),
+                          void *arg);
 
 /* Return the username of account n, the id of guild n, and the account number of its owner. */
 void seed_username(const struct seed_options *o, int64_t n, char out[33]);

@@ -6,7 +6,7 @@
 #include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 
-#define RINGS_FOR (INT64_C(60) * 1000000)
+#define RING_TIMEOUT_US (INT64_C(60) * 1000000)
 
 struct ring_request {
     struct opt_list recipients; /* snowflakes */
@@ -59,25 +59,26 @@ static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &sta
 
 /* Returns the given recipients, who must be in the channel. Default: the caller (self), or all
  * others. */
-static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
-                                   struct list *ret)
+static enum err choose_recipients(struct call *call, const struct ring_request *in, bool self,
+                                  struct list *ret)
 {
     const struct list *named = &in->recipients.value;
     struct list all;
-    enum err e = channel_others(call->tx, call->target.channel->id, 0, &all);
+    enum err e = channel_list_other_recipients(call->tx, call->target.channel->id, 0, &all);
 
     if (e)
         return e;
     if (in->recipients.given != GIVEN) {
         if (!self)
-            return channel_others(call->tx, call->target.channel->id, call->caller->id, ret);
+            return channel_list_other_recipients(call->tx, call->target.channel->id,
+                                                 call->caller->id, ret);
         ids_add(call->arena, ret, call->caller->id);
         return OK;
     }
     for (size_t i = 0; i < named->count; i++)
-        if (!ids_hold(&all, ((const snowflake *)named->items)[i]))
-            return call_invalid(call, "recipients", FORM_CHOICES,
-                                "One of the users is not in the channel.");
+        if (!id_list_contains(&all, ((const snowflake *)named->items)[i]))
+            return call_add_field_error(call, "recipients", FORM_CHOICES,
+                                        "One of the users is not in the channel.");
     *ret = *named;
     return OK;
 }
@@ -86,7 +87,7 @@ static enum err call_routes_choose(struct call *call, const struct ring_request 
 static enum err get_call(struct call *call)
 {
     struct call_state state = { 0 };
-    enum err e = channel_check_barred(call);
+    enum err e = require_direct_channel_open(call);
 
     state.ringable = !e;
     if (e && e != ERR_CANNOT_MESSAGE)
@@ -99,26 +100,26 @@ static enum err ring_call(struct call *call)
 {
     snowflake id = call->target.channel->id;
     struct voice_call running;
-    struct list people = { 0 };
-    enum err e = call_routes_choose(call, call->body, false, &people);
+    struct list recipients = { 0 };
+    enum err e = choose_recipients(call, call->body, false, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
     if (!e)
-        e = channel_check_barred(call);
-    for (size_t i = 0; !e && i < people.count; i++) {
-        snowflake user_id = ((const snowflake *)people.items)[i];
+        e = require_direct_channel_open(call);
+    for (size_t i = 0; !e && i < recipients.count; i++) {
+        snowflake user_id = ((const snowflake *)recipients.items)[i];
         struct voice_state s;
 
-        e = voice_find(call->tx, 0, user_id, &s);
-        if (!e && voice_channel(&s) == id)
+        e = voice_state_find(call->tx, 0, user_id, &s);
+        if (!e && voice_state_channel_id(&s) == id)
             continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
-            e = ringing_add(call->tx, id, user_id);
+            e = ringing_insert(call->tx, id, user_id);
     }
     if (!e)
-        e = job_schedule(call, &call_ring_job, id, clock_us() + RINGS_FOR, STR(""));
-    return e ? e : voice_call_tell(call, id);
+        e = job_schedule(call, &call_ring_job, id, clock_us() + RING_TIMEOUT_US, STR(""));
+    return e ? e : emit_call_update(call, id);
 }
 
 /* POST /channels/{channel.id}/call/stop-ringing */
@@ -126,19 +127,19 @@ static enum err stop_ringing(struct call *call)
 {
     snowflake id = call->target.channel->id;
     struct voice_call running;
-    struct list people = { 0 };
+    struct list recipients = { 0 };
     bool changed = false;
-    enum err e = call_routes_choose(call, call->body, true, &people);
+    enum err e = choose_recipients(call, call->body, true, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
-    for (size_t i = 0; !e && i < people.count; i++) {
-        snowflake user_id = ((const snowflake *)people.items)[i];
+    for (size_t i = 0; !e && i < recipients.count; i++) {
+        snowflake user_id = ((const snowflake *)recipients.items)[i];
 
-        changed = changed || ids_hold(&running.ringing, user_id);
-        e = ringing_remove(call->tx, id, user_id);
+        changed = changed || id_list_contains(&running.ringing, user_id);
+        e = ringing_delete(call->tx, id, user_id);
     }
-    return e || !changed ? e : voice_call_tell(call, id);
+    return e || !changed ? e : emit_call_update(call, id);
 }
 
 /* PATCH /channels/{channel.id}/call */
@@ -148,15 +149,15 @@ static enum err modify_call(struct call *call)
     snowflake id = call->target.channel->id;
     struct voice_call running;
 
-    if (in->region.given == GIVEN && !region_usable(in->region.value, false))
-        return call_invalid(call, "region", FORM_CHOICES, "There is no such voice region.");
+    if (in->region.given == GIVEN && !voice_region_is_usable(in->region.value, false))
+        return call_add_field_error(call, "region", FORM_CHOICES, "There is no such voice region.");
     enum err e = voice_call_find(call->tx, id, &running);
     if (e || in->region.given != GIVEN || str_eq(in->region.value, running.region))
         return e;
-    e = voice_call_move(call->tx, id, in->region.value);
+    e = voice_call_update_region(call->tx, id, in->region.value);
     if (!e)
-        e = voice_call_tell(call, id);
-    return e ? e : voice_migrate_call(call, id, in->region.value);
+        e = emit_call_update(call, id);
+    return e ? e : call_change_region(call, id, in->region.value);
 }
 
 static const enum event fired[] = { EVENT_CALL_UPDATE, EVENT_NONE };
@@ -169,7 +170,7 @@ static const struct route routes[] = {
         .doc = "Whether a call in a private channel can ring.",
         .auth = AUTH_USER,
         .reply = &type_call_state,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = get_call,
     },
     {
@@ -180,7 +181,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &patch_body,
         .fires = (const enum event[]){ EVENT_CALL_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_NONE },
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = modify_call,
     },
     {
@@ -192,7 +193,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = ring_call,
     },
     {
@@ -203,7 +204,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = stop_ringing,
     },
     { 0 },
@@ -216,5 +217,5 @@ const struct domain calls_domain = {
     .doc = "Calls in direct messages and group channels.",
     .routes = routes,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = voice_call_left },
+    .hooks = &(const struct hooks){ .voice_left = voice_call_on_leave },
 };

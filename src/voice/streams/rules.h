@@ -14,8 +14,8 @@ struct stream_key {
 };
 
 /* Parses a key strictly: decimal numbers without signs or leading zeros, and nothing else. */
-bool stream_key_read(struct str text, struct stream_key *ret);
-struct str stream_key_write(struct arena *a, const struct stream_key *k);
+bool stream_key_parse(struct str text, struct stream_key *ret);
+struct str stream_key_format(struct arena *a, const struct stream_key *k);
 
 enum { STREAM_MAX_VIEWERS = 50 };
 

@@ -145,7 +145,7 @@ static void registering_requires_a_password_of_8_to_72_characters(struct world *
 static void registering_requires_an_age_of_at_least_13_years(struct world *w)
 {
     struct client *nobody = world_stranger(w);
-    char body[200], today[TIMESTAMP_TEXT];
+    char body[200], today[TIMESTAMP_TEXT_SIZE];
     int year, month, day;
 
     timestamp_format(clock_us(), today);

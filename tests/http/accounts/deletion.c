@@ -157,13 +157,13 @@ static void erasure_is_retried_daily_while_the_account_owns_a_guild(struct world
 static struct answer register_with_factor(struct world *w, unsigned char secret[TOTP_SECRET])
 {
     world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
-    expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
+    expect(totp_secret_parse(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
     return client_post(
         register_user(w, "ada"),
         TEXT(w,
              "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
              "'code': '%06u'}",
-             totp_code(secret, clock_s() / TOTP_STEP_S)),
+             totp_code_of_step(secret, clock_s() / TOTP_STEP_S)),
         "/users/@me/mfa/totp/enable");
 }
 
@@ -184,7 +184,7 @@ static void deleting_an_account_with_mfa_requires_an_mfa_code(struct world *w)
     expect_error(log_in(w, ""), 403, 20011);
     expect_status(client_post(world_stranger(w),
                               TEXT(w, "{'ticket': '%s', 'code': '%06u'}", answer_text(a, "ticket"),
-                                   totp_code(secret, clock_s() / TOTP_STEP_S + 1)),
+                                   totp_code_of_step(secret, clock_s() / TOTP_STEP_S + 1)),
                               "/auth/mfa/totp"),
                   200);
     expect_json(log_in(w, ""), "{'mfa': true}");

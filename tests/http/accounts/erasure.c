@@ -129,13 +129,13 @@ static enum err search_column(struct tx *tx, struct leak_search *s, struct str t
                     "u.username = 'deleted_' || u.id and t.\"%.*s\" like '%%' || u.id || '%%')"
                   : "select count(*) from %.*s where \"%.*s\" in (select id from users where "
                     "username = 'deleted_' || id)",
-             STR_FMT(table), STR_FMT(column));
+             STR_ARGS(table), STR_ARGS(column));
     struct rows row;
     bool found;
     enum err e = tx_one(tx, test_sql(sql), NO_BIND, &row, &found);
     char name[200];
 
-    snprintf(name, sizeof name, "%.*s.%.*s", STR_FMT(table), STR_FMT(column));
+    snprintf(name, sizeof name, "%.*s.%.*s", STR_ARGS(table), STR_ARGS(column));
     size_t n = strlen(s->found);
     if (!e && row_int(&row, 0) && !is_left(name))
         snprintf(s->found + n, sizeof s->found - n, " %s (%lld)", name,
@@ -160,7 +160,7 @@ static enum err search_all(struct tx *tx, void *arg)
     enum err e = tx_query(tx, sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND, &rows);
 
     while (!e && rows_next(&rows)) {
-        struct str *c = list_add(tx_arena(tx), &columns, 3 * sizeof *c);
+        struct str *c = list_append(tx_arena(tx), &columns, 3 * sizeof *c);
 
         for (int i = 0; i < 3; i++)
             c[i] = row_text(&rows, i);

@@ -145,7 +145,7 @@ static void mailed_reset_link_sets_a_new_password_and_revokes_tokens(struct worl
 /* Returns the response head without the Date header. */
 static const char *head_without_date(struct world *w, struct answer a)
 {
-    char *text = str_dupz(world_arena(w), a.head);
+    char *text = str_dup_cstring(world_arena(w), a.head);
 
     for (char *at = strstr(text, "\r\nDate: "); at; at = NULL)
         memset(at, 'x', strcspn(at + 2, "\r") + 2);

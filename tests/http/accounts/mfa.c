@@ -19,8 +19,8 @@ static const char *totp_code_at(struct world *w, int steps)
 {
     unsigned char secret[TOTP_SECRET];
 
-    expect(totp_secret_read(STR(SECRET), secret));
-    return TEXT(w, "%06u", totp_code(secret, clock_s() / TOTP_STEP_S + steps));
+    expect(totp_secret_parse(STR(SECRET), secret));
+    return TEXT(w, "%06u", totp_code_of_step(secret, clock_s() / TOTP_STEP_S + steps));
 }
 
 /* Waits for the start of a TOTP step, so that the step does not end during the test. */

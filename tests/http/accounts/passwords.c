@@ -56,9 +56,9 @@ static int finish_login(int fd, char text[2048])
 
 static uint64_t count_requests(struct world *w)
 {
-    struct server_stats stats;
+    struct http_server_stats stats;
 
-    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 

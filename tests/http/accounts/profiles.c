@@ -21,7 +21,7 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
 /* Issues another credential for the account. */
@@ -39,7 +39,7 @@ static struct client *issue_credential(struct world *w, struct client *c, enum c
     expect(
         !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
     snprintf(header, sizeof header, "%s%.*s", kind == CALLER_BEARER ? "Bearer " : "",
-             STR_FMT(i.token));
+             STR_ARGS(i.token));
     return world_client_with(w, header);
 }
 
@@ -590,7 +590,7 @@ static enum err find_credential(struct tx *tx, void *arg)
 {
     struct finding *f = arg;
 
-    return auth_find(f->auth, tx, &f->credential, &f->caller);
+    return auth_find_stored(f->auth, tx, &f->credential, &f->caller);
 }
 
 /* The row may have been read before the revocation. */
@@ -600,16 +600,16 @@ static void credential_read_before_a_revocation_is_not_cached(struct world *w)
     struct store *store = guildhall_store(world_server(w));
     struct finding f = { .auth = guildhall_auth(world_server(w)) };
     struct str token;
-    enum caller_kind kind = credential_kind(str_of(ada->authorization), &token);
+    enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 
-    expect(credential_parse(kind, token, &f.credential));
-    auth_will_find(f.auth, &f.credential);
-    auth_forget_account(f.auth, 1);
+    expect(parse_credential_token(kind, token, &f.credential));
+    auth_begin_lookup(f.auth, &f.credential);
+    auth_evict_account(f.auth, 1);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(!auth_remembered(f.auth, kind, token, &f.caller));
-    auth_will_find(f.auth, &f.credential);
+    expect(!auth_find_cached(f.auth, kind, token, &f.caller));
+    auth_begin_lookup(f.auth, &f.credential);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(auth_remembered(f.auth, kind, token, &f.caller));
+    expect(auth_find_cached(f.auth, kind, token, &f.caller));
 }
 
 const struct test accounts_profiles_tests[] = {

@@ -31,19 +31,20 @@ static void deleting_an_application_deletes_its_bot_and_integrations(struct worl
     struct answer channels = client_get(ada, "/guilds/%s/channels", guild);
     for (size_t i = 0; i < channels.json->count && !channel; i++)
         if (str_is(dom_at(&channels.json->items[i], "type")->text, "0"))
-            channel = str_dupz(world_arena(w), dom_at(&channels.json->items[i], "id")->text);
+            channel = str_dup_cstring(world_arena(w), dom_at(&channels.json->items[i], "id")->text);
     expect_status(client_post(bot, "{'name': 'news'}", "/channels/%s/webhooks", channel), 200);
     forget_told(w);
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
 
-    struct subject managers = to_entitled(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
-    struct subject all = to_guild(id_of(guild));
+    struct audience managers = audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience all = audience_of_guild(id_of(guild));
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", guild);
     expect_told(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
                 guild, id);
     expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}", guild,
                 id);
-    expect_told(w, to_entitled(id_of(guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
+    expect_told(w,
+                audience_with_permission(id_of(guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
                 "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", guild, channel);
     expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", guild);
     expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", guild);

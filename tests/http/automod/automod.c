@@ -61,13 +61,13 @@ static void blocked_message_is_not_stored_but_recorded_in_audit_log(struct world
     struct answer a = send_text(g.bob, &g, "a Cat!");
 
     expect_error(a, 400, 200000);
-    expect_told(w, to_entitled(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 143, 'user_id': '%s', 'target_id': '%s', 'options': "
                 "{'auto_moderation_rule_name': 'Rule', 'auto_moderation_rule_trigger_type': '1', "
                 "'channel_id': '%s'}}",
                 g.bob->id, g.bob->id, g.v.channel);
-    expect_told(w, to_entitled(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
                 "AUTO_MODERATION_ACTION_EXECUTION",
                 "{'guild_id': '%s', 'action': {'type': 1, 'metadata': {}}, 'rule_id': '%s', "
                 "'rule_trigger_type': 1, 'user_id': '%s', 'channel_id': '%s', "
@@ -125,9 +125,9 @@ static void alert_action_posts_a_message_of_type_24(struct world *w)
                 TEXT(w, "{'type': 2, 'metadata': {'channel_id': '%s'}}", g.alerts));
     struct answer a = send_text(g.bob, &g, "one cat");
     expect_status(a, 200);
-    expect_told(w, to_viewers(id_of(g.v.id), id_of(g.v.channel)), "MESSAGE_CREATE",
+    expect_told(w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.v.channel)), "MESSAGE_CREATE",
                 "{'content': 'one cat'}");
-    expect_told(w, to_viewers(id_of(g.v.id), id_of(g.alerts)), "MESSAGE_CREATE",
+    expect_told(w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.alerts)), "MESSAGE_CREATE",
                 "{'type': 24, 'author': {'id': '%s'}, 'content': '', 'embeds': [{'type': "
                 "'auto_moderation_message', 'description': 'one cat', 'fields': [{'name': "
                 "'rule_name', 'value': 'Rule'}, {'name': 'channel_id', 'value': '%s'}, {'name': "
@@ -136,10 +136,10 @@ static void alert_action_posts_a_message_of_type_24(struct world *w)
                 "{'name': 'flagged_message_id', 'value': '%s'}]}]}",
                 g.bob->id, g.v.channel, answer_text(a, "id"));
     const char *alert =
-        str_dupz(world_arena(w), dom_at(world_last_event(w, "MESSAGE_CREATE"), "id")->text);
-    expect_told(w, to_entitled(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        str_dup_cstring(world_arena(w), dom_at(world_last_event(w, "MESSAGE_CREATE"), "id")->text);
+    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 144}");
-    expect_told(w, to_entitled(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
                 "AUTO_MODERATION_ACTION_EXECUTION",
                 "{'action': {'type': 2, 'metadata': {'channel_id': '%s'}}, 'message_id': '%s', "
                 "'alert_system_message_id': '%s'}",

@@ -15,19 +15,19 @@
     "{'name': 'Cats', 'event_type': 1, 'trigger_type': 1, 'enabled': true, " BLOCK ", " \
     "'trigger_metadata': {'keyword_filter': ['cat']}}"
 
-static struct subject manager_audience(const char *guild)
+static struct audience manager_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
 }
 
-static struct subject auditor_audience(const char *guild)
+static struct audience auditor_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
 static void automod_rule_can_be_created_changed_and_deleted(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_post(h.bob, WORDS, RULES, h.guild);
     const char *id;
 
@@ -73,7 +73,7 @@ static void automod_rule_can_be_created_changed_and_deleted(struct world *w)
 
 static void automod_rule_routes_require_manage_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MODERATE_MEMBERS));
+    struct server_loop h = world_home(w, PERMISSION(MODERATE_MEMBERS));
     struct answer a = client_post(h.ada, WORDS, RULES, h.guild);
     const char *id = answer_text(a, "id"), *other = found_guild(h.ada, "Other");
 
@@ -101,7 +101,7 @@ static void automod_rule_routes_require_manage_guild(struct world *w)
 
 static void alert_action_requires_a_channel_visible_to_the_caller(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *channel = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
     const char *alert = TEXT(w, "[{'type': 2, 'metadata': {'channel_id': '%s'}}]", channel);
     const char *body = TEXT(w,
@@ -124,7 +124,7 @@ static void alert_action_requires_a_channel_visible_to_the_caller(struct world *
 
 static void invalid_automod_rules_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     REFUSE("{'event_type': 1, 'trigger_type': 3, " BLOCK "}", "name", "BASE_TYPE_REQUIRED");
     REFUSE("{'name': 'x', 'event_type': 1, 'trigger_type': 1, " BLOCK "}", "trigger_metadata",
@@ -176,7 +176,7 @@ static void invalid_automod_rules_are_refused(struct world *w)
 /* The pattern (.?){599}x compiles to 1,200 states. */
 static void regex_patterns_of_a_guild_have_a_total_cost_limit(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     REFUSE(OF(1, 1, "{'regex_patterns': ['a', '(.?){599}x']}", "[{'type': 1}]"),
            "trigger_metadata.regex_patterns.1", "STRING_TYPE_REGEX");
@@ -200,7 +200,7 @@ static void regex_patterns_of_a_guild_have_a_total_cost_limit(struct world *w)
 
 static void guild_is_limited_to_six_keyword_rules_and_one_spam_rule(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     for (int i = 0; i < 6; i++)
         expect_status(client_post(h.ada, WORDS, RULES, h.guild), 200);
@@ -215,7 +215,7 @@ static void guild_is_limited_to_six_keyword_rules_and_one_spam_rule(struct world
 
 static void deleted_roles_and_channels_are_removed_from_exemptions(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     struct answer a = client_post(h.ada, "{'name': 'kind'}", "/guilds/%s/roles", h.guild);
     const char *role = TEXT(w, "%s", answer_text(a, "id")), *channel, *rule;
 
@@ -232,7 +232,8 @@ static void deleted_roles_and_channels_are_removed_from_exemptions(struct world 
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
     expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 32}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", role);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                role);
     expect_told(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
                 "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
     expect_status(client_delete(h.ada, "/channels/%s", channel), 200);
@@ -253,7 +254,7 @@ static const char *write_1000_keywords(struct world *w, char letter)
 /* The audit log lists added and removed keywords, computed outside the write transaction. */
 static void replacing_1000_keywords_is_recorded_in_the_audit_log(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *some = write_1000_keywords(w, 'a'), *others = write_1000_keywords(w, 'b');
     struct answer a = client_post(h.ada,
                                   TEXT(w,

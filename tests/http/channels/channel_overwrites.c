@@ -320,7 +320,7 @@ static const char *write_900_overwrites(struct world *w)
     for (int i = 1; i <= 900; i++)
         buf_printf(&b, "%s{'id': '%d', 'type': 1, 'deny': '2048'}", i > 1 ? "," : "", 100 + i);
     const char *text =
-        TEXT(w, "{'permission_overwrites': [%s]}", str_dupz(world_arena(w), buf_str(&b)));
+        TEXT(w, "{'permission_overwrites': [%s]}", str_dup_cstring(world_arena(w), buf_str(&b)));
     buf_clear(&b);
     return text;
 }

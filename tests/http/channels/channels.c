@@ -131,7 +131,7 @@ static void audit_log_reason_header_is_stored_in_the_entry(struct world *w)
                                      "X-Audit-Log-Reason: more%20room\r\n",
                                      STR("{\"name\": \"new\"}"));
     expect_status(a, 201);
-    expect_told(w, to_entitled(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
 }
 
@@ -413,7 +413,8 @@ static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
     for (int i = 0; i < FULL_CHANNELS; i++)
         buf_printf(&body, "%s{'id': '%d', 'position': %d}", i ? ", " : "[", 5000 + i, 100 - i);
     buf_add_lit(&body, "]");
-    expect_status(client_patch(ada, str_dupz(world_arena(w), buf_str(&body)), CHANNELS, g), 204);
+    expect_status(client_patch(ada, str_dup_cstring(world_arena(w), buf_str(&body)), CHANNELS, g),
+                  204);
     buf_clear(&body);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
     for (int i = 0; i < FULL_CHANNELS; i++) {
@@ -439,8 +440,8 @@ static void at_most_500_channels_can_be_moved_in_one_request(struct world *w)
     for (int i = 0; i < 500; i++)
         buf_printf(&body, "%s{'id': '%s', 'position': %d}", i ? ", " : "[", a, i + 1);
     const char *most =
-        str_dupz(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
-    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_FMT(buf_str(&body)), a);
+        str_dup_cstring(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
+    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_ARGS(buf_str(&body)), a);
     buf_clear(&body);
     expect_error(client_patch(ada, more, CHANNELS, g), 400, 50035);
     expect_status(client_patch(ada, most, CHANNELS, g), 204);
@@ -637,7 +638,7 @@ static void deleting_the_system_channel_clears_the_guild_field(struct world *w)
 
     run_sql(w, "update guilds set system_channel_id = $2, afk_channel_id = 7 where id = $1", g, c);
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, to_guild(id_of(g)), "GUILD_UPDATE",
+    expect_told(w, audience_of_guild(id_of(g)), "GUILD_UPDATE",
                 "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
     forget_told(w);
     expect_status(client_delete(ada, "/channels/%s", voice), 200);

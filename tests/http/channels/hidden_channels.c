@@ -52,7 +52,7 @@ static void expect_refused(struct client *c, const struct route *r, const char *
 {
     struct world *w = c->world;
     const char *body =
-        r->body ? str_dupz(world_arena(w), least_body(world_arena(w), r->body)) : NULL;
+        r->body ? str_dup_cstring(world_arena(w), least_body(world_arena(w), r->body)) : NULL;
     struct answer a = route_call(c, r, route_url(w, r, id), body);
 
     /* An invalid file is refused before any permission is checked. */

@@ -155,7 +155,8 @@ static void first_message_opens_the_direct_channel_for_the_recipient(struct worl
     expect_status(client_post(ada, "{'content': 'Hello'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
     expect_silence(ada);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE", "{'content': 'Hello'}");
+    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                "{'content': 'Hello'}");
     expect_json(client_get(bob, MINE), "[{'id': '%s'}]", id);
     expect_status(client_delete(bob, "/channels/%s", id), 200);
     forget_told(w);
@@ -282,7 +283,7 @@ static void group_recipient_can_add_a_friend(struct world *w)
                  "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}, {'id': '%s'}]}", id,
                  ada->id, bob->id, cleo->id);
     expect_silence(dan);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE",
+    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
                 "{'type': 1, 'channel_id': '%s', 'author': {'id': '%s'}, 'mentions': [{'id': "
                 "'%s'}]}",
                 id, bob->id, dan->id);
@@ -391,7 +392,7 @@ static void group_owner_can_remove_recipients(struct world *w)
                  bob->id);
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_silence(cleo);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE",
+    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
                 "{'type': 2, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", ada->id,
                 bob->id);
     expect_nothing_told(w);
@@ -415,7 +416,7 @@ static void group_ownership_passes_on_when_the_owner_leaves(struct world *w)
     expect_nothing_told(w);
 
     expect_status(client_delete(bob, RECIPIENTS, id, bob->id), 204);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
+    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
     expect_json(client_get(cleo, "/channels/%s", id), "{'owner_id': '%s', 'recipients': []}",
                 cleo->id);
     expect_status(client_delete(cleo, "/channels/%s", id), 200);
@@ -440,7 +441,7 @@ static void group_recipients_can_change_name_and_icon(struct world *w)
     expect_event(bob, "CHANNEL_UPDATE", "{'recipients': [{'id': '%s'}, {'id': '%s'}]}", ada->id,
                  cleo->id);
     expect_event(cleo, "CHANNEL_UPDATE", "{}");
-    struct subject people = to_channel(id_of(id));
+    struct audience people = audience_of_private_channel(id_of(id));
     expect_told(w, people, "MESSAGE_CREATE",
                 "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}", bob->id);
     expect_told(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");

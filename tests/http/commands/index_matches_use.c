@@ -31,10 +31,10 @@ static struct answer invoke_command(struct client *by, const struct dom *k, cons
                        TEXT(w,
                             "{'type': 2, 'application_id': '%.*s', 'channel_id': '%s', %s'data': "
                             "{'id': '%.*s', 'version': '%.*s', 'name': '%.*s', 'type': 1}}",
-                            STR_FMT(dom_at(k, "application_id")->text), channel,
+                            STR_ARGS(dom_at(k, "application_id")->text), channel,
                             guild ? TEXT(w, "'guild_id': '%s', ", guild) : "",
-                            STR_FMT(dom_at(k, "id")->text), STR_FMT(dom_at(k, "version")->text),
-                            STR_FMT(dom_at(k, "name")->text)),
+                            STR_ARGS(dom_at(k, "id")->text), STR_ARGS(dom_at(k, "version")->text),
+                            STR_ARGS(dom_at(k, "name")->text)),
                        "/interactions");
 }
 
@@ -187,13 +187,14 @@ enum said {
     SAID
 };
 
-struct stage {
+struct stage_instance {
     struct test_app *s;
     struct client *who;
     const char *role, *here, *there;
 };
 
-static void insert_permission_rows(const struct stage *g, struct str target, enum said what)
+static void insert_permission_rows(const struct stage_instance *g, struct str target,
+                                   enum said what)
 {
     const char *entity[SAID] = {
         [ME_YES] = g->who->id,   [ME_NO] = g->who->id,   [ROLE_YES] = g->role, [ROLE_NO] = g->role,
@@ -207,12 +208,12 @@ static void insert_permission_rows(const struct stage *g, struct str target, enu
     world_sql(g->s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
               "application_id, permission, position) values (%s, %.*s, %s, %d, %s, %d, 0)",
-              g->s->guild, STR_FMT(target), what == CHANNELS_NO ? all : entity[what], type[what],
+              g->s->guild, STR_ARGS(target), what == CHANNELS_NO ? all : entity[what], type[what],
               g->s->app, what == ME_YES || what == ROLE_YES || what == ALL_YES);
 }
 
 /* Checks that the index lists a command exactly when it can be used in some channel. */
-static void compare_index_with_channels(const struct stage *g, const struct dom *k,
+static void compare_index_with_channels(const struct stage_instance *g, const struct dom *k,
                                         const struct dom *own)
 {
     struct answer a = client_get(g->who, "/guilds/%s/application-command-index", g->s->guild);
@@ -225,7 +226,7 @@ static void compare_index_with_channels(const struct stage *g, const struct dom 
     expect(can_use_command(g->who, own, g->s->guild, g->there) == there);
 }
 
-static void check_all_permission_rows(const struct stage *g, const struct dom *k,
+static void check_all_permission_rows(const struct stage_instance *g, const struct dom *k,
                                       const struct dom *own)
 {
     struct world *w = g->s->world;
@@ -256,7 +257,7 @@ static const struct dom *create_or_update_command(struct test_app *s, int type, 
     return a.json;
 }
 
-static void check_all_default_permissions(struct stage *g)
+static void check_all_default_permissions(struct stage_instance *g)
 {
     /* 8192 is MANAGE_MESSAGES, which the second channel grants. */
     static const char *const needs[] = { "null", "'0'", "'8192'" };
@@ -270,9 +271,9 @@ static void guild_index_lists_commands_usable_in_some_channel(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
-    struct stage g = { &s, bob, make_role(s.ada, s.guild, "{'name': 'r'}"),
-                       make_channel(s.ada, s.guild, "{'name': 'here'}"),
-                       make_channel(s.ada, s.guild, "{'name': 'there'}") };
+    struct stage_instance g = { &s, bob, make_role(s.ada, s.guild, "{'name': 'r'}"),
+                                make_channel(s.ada, s.guild, "{'name': 'here'}"),
+                                make_channel(s.ada, s.guild, "{'name': 'there'}") };
 
     /* The guild has only these two channels. */
     world_sql(w, "delete from channels where guild_id = %s and id not in (%s, %s)", s.guild, g.here,
@@ -383,8 +384,8 @@ static struct answer invoke_subcommand_group(struct test_app *s, struct client *
                             "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': "
                             "'%s', 'data': {'id': '%.*s', 'version': '%.*s', 'name': 'e', 'type': "
                             "1, 'options': [{'type': 2, 'name': 'g', 'options': []}]}}",
-                            s->app, channel, s->guild, STR_FMT(dom_at(k, "id")->text),
-                            STR_FMT(dom_at(k, "version")->text)),
+                            s->app, channel, s->guild, STR_ARGS(dom_at(k, "id")->text),
+                            STR_ARGS(dom_at(k, "version")->text)),
                        "/interactions");
 }
 

@@ -48,7 +48,7 @@ static void guild_command_ignores_fields_of_global_commands(struct world *w)
     expect_absent(a, "dm_permission");
     expect_absent(a, "integration_types");
     expect_absent(a, "handler");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
                 "{'guild_id': '%s'}", s.guild);
     expect_nothing_told(w);
 }
@@ -242,12 +242,12 @@ static void command_version_changes_only_with_its_definition(struct world *w)
                 "{'version': '%s'}", version);
     expect_json(client_patch(s.bot, "{}", "%s/%s", s.local, id), "{'version': '%s'}", version);
     for (int i = 0; i < 2; i++)
-        expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+        expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
                     "{'guild_id': '%s'}", s.guild);
     expect_nothing_told(w);
     a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
     expect(id_of(answer_text(a, "version")) > id_of(version));
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
                 "{'guild_id': '%s'}", s.guild);
 }
 
@@ -330,7 +330,7 @@ static void deleted_command_is_404_10063(struct world *w)
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
     expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
                 "{'guild_id': '%s'}", s.guild);
     expect_error(client_get(s.bot, "%s/%s", s.local, id), 404, 10063);
     expect_error(client_delete(s.bot, "%s/%s", s.local, id), 404, 10063);

@@ -34,7 +34,7 @@ static const char *write_large_command(struct world *w, const char *name, char g
     }
     buf_add_lit(&b, "]}");
     expect(!buf_full(&b));
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -110,7 +110,7 @@ static const char *write_localizations(struct world *w, size_t languages, const 
         buf_printf(&b, "%s'%s':'%s'", i ? "," : "", locales[i], word);
     buf_add_lit(&b, "}}");
     expect(!buf_full(&b));
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -147,7 +147,7 @@ static const char *write_localized_command(struct world *w, const char *name, ch
     buf_init(&b, 2 << 20);
     for (int i = 0; i < 95; i++)
         buf_printf(&b, "\xe8\xaa%c", 0x80 + (first + i) % 64);
-    const char *words = write_localizations(w, 24, str_dupz(world_arena(w), buf_str(&b)));
+    const char *words = write_localizations(w, 24, str_dup_cstring(world_arena(w), buf_str(&b)));
     buf_reset(&b);
     buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
     for (char s = 'a'; s <= 'd'; s++) {
@@ -158,7 +158,7 @@ static const char *write_localized_command(struct world *w, const char *name, ch
     }
     buf_add_lit(&b, "]}");
     expect(!buf_full(&b));
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -173,7 +173,7 @@ static const char *write_localized_commands(struct world *w, char first)
         buf_printf(&b, "%s%s", i ? "," : "[", write_localized_command(w, TEXT(w, "c%d", i), first));
     buf_add_lit(&b, "]");
     expect(!buf_full(&b));
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }

@@ -41,9 +41,9 @@ static struct client *import_as_ada(struct world *w, const char *global, const c
     struct world_report report;
 
     if (import_world_text(w, write_world_file(w, global, local), &report))
-        fail_test(__FILE__, __LINE__, "%.*s", STR_FMT(report.problems));
+        fail_test(__FILE__, __LINE__, "%.*s", STR_ARGS(report.problems));
     const struct world_token *t = report.tokens.items;
-    return world_client_with(w, str_dupz(world_arena(w), t[0].token));
+    return world_client_with(w, str_dup_cstring(world_arena(w), t[0].token));
 }
 
 #define expect_refused(w, global, local, lines) \
@@ -58,7 +58,7 @@ static void expect_import_refused_at(const char *file, int line, struct world *w
     if (!import_world_text(w, write_world_file(w, global, local), &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
-        fail_test(file, line, "the problems are:\n%.*s", STR_FMT(report.problems));
+        fail_test(file, line, "the problems are:\n%.*s", STR_ARGS(report.problems));
     if (world_number(w, "select count(*) from commands") != before)
         fail_test(file, line, "something of it was written");
 }
@@ -162,7 +162,7 @@ static const char *write_menu_commands(struct world *w, int count)
     for (int i = 0; i < count; i++)
         buf_printf(&out, "%s{'type': 2, 'name': 'm%d'}", i ? "," : "[", i);
     buf_add_lit(&out, "]");
-    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return text;
 }

@@ -29,7 +29,7 @@ static const char *create_emoji(struct client *c, const char *guild, const char 
 
 static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct answer a = client_post(
         h.bob,
         TEXT(w, "{'name': 'Par_1', 'image': '" PNG "', 'roles': ['%s', '%s']}", h.role, h.guild),
@@ -40,12 +40,12 @@ static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct w
                 "{'id': '%s', 'name': 'Par_1', 'roles': ['%s'], 'user': {'id': '%s'}, "
                 "'require_colons': true, 'managed': false, 'animated': false, 'available': true}",
                 id, h.role, h.bob->id);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 60, 'target_id': '%s', "
                 "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
                 id);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
                 "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}",
                 h.guild, id, h.role);
     expect_nothing_told(w);
@@ -58,7 +58,7 @@ static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct w
 
 static void emoji_creator_is_shown_only_with_expression_permissions(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
     const char *second = create_emoji(h.ada, h.guild, "one", PNG);
 
@@ -75,7 +75,7 @@ static void emoji_creator_is_shown_only_with_expression_permissions(struct world
 
 static void invalid_emojis_are_refused(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_EXPRESSIONS));
 
     expect_error(client_post(h.bob, "{}", EMOJIS, h.guild), 403, 50013);
     expect_invalid(client_post(h.ada, "{'image': '" PNG "'}", EMOJIS, h.guild), "name",
@@ -113,7 +113,7 @@ static const char *write_image_of_size(struct world *w, size_t size)
 
 static void emoji_image_is_limited_to_256_kib(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     create_emoji(h.ada, h.guild, "fits", write_image_of_size(w, 262144));
     expect_invalid(
@@ -124,7 +124,7 @@ static void emoji_image_is_limited_to_256_kib(struct world *w)
 
 static void animated_emojis_have_a_separate_limit(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *still = create_emoji(h.ada, h.guild, "still", STILL_GIF);
     const char *moving = create_emoji(h.ada, h.guild, "moving", MOVING_GIF);
 
@@ -149,7 +149,7 @@ static void animated_emojis_have_a_separate_limit(struct world *w)
 
 static void emoji_patch_without_changes_sends_no_event(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     forget_told(w);
@@ -159,12 +159,12 @@ static void emoji_patch_without_changes_sends_no_event(struct world *w)
     expect_json(client_patch(h.ada, TEXT(w, "{'name': 'two', 'roles': ['%s']}", h.role), EMOJI,
                              h.guild, id),
                 "{'id': '%s', 'name': 'two', 'roles': ['%s']}", id, h.role);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
                 "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
                 h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
                 "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
     expect_nothing_told(w);
     expect_json(client_patch(h.ada, "{'roles': null}", EMOJI, h.guild, id), "{'roles': []}");
@@ -172,7 +172,7 @@ static void emoji_patch_without_changes_sends_no_event(struct world *w)
 
 static void changing_emojis_of_others_requires_manage_expressions(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct client *cleo = member_with(h.ada, h.guild, "cleo", PERMISSION(MANAGE_EXPRESSIONS));
     const char *adas = create_emoji(h.ada, h.guild, "ada", PNG),
                *bobs = create_emoji(h.bob, h.guild, "bob", PNG);
@@ -183,28 +183,29 @@ static void changing_emojis_of_others_requires_manage_expressions(struct world *
     expect_status(client_patch(cleo, "{'name': 'any'}", EMOJI, h.guild, adas), 200);
     forget_told(w);
     expect_status(client_delete(cleo, EMOJI, h.guild, adas), 204);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 62, 'target_id': '%s', "
                 "'changes': [{'key': 'name', 'old_value': 'any'}]}",
                 adas);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE", "{'emojis': [{'id': '%s'}]}",
-                bobs);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                "{'emojis': [{'id': '%s'}]}", bobs);
     expect_error(client_get(h.ada, EMOJI, h.guild, adas), 404, 10014);
     expect_files(w, "emojis", 1);
 }
 
 static void deleting_a_role_removes_it_from_emojis(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     client_patch(h.ada, TEXT(w, "{'roles': ['%s']}", h.role), EMOJI, h.guild, id);
     forget_told(w);
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, h.role), 204);
     expect_audit(w, h.guild, AUDIT_ROLE_DELETE, h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                h.role);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
                 "{'emojis': [{'id': '%s', 'roles': []}]}", id);
     expect_nothing_told(w);
 }
@@ -213,7 +214,7 @@ static void deleting_a_role_removes_it_from_emojis(struct world *w)
 
 static void emoji_image_is_served_in_its_original_format(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", STILL_GIF);
     struct client *nobody = world_stranger(w);
     static const char *const names[] = { "%s", "%s.png", "%s.webp", "%s.gif", "%s.avif", "%s.jpg" };
@@ -238,7 +239,7 @@ static void emoji_image_is_served_in_its_original_format(struct world *w)
 
 static void deleting_a_guild_deletes_its_emoji_files(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     create_emoji(h.ada, h.guild, "one", PNG);
     expect_files(w, "emojis", 1);
@@ -249,7 +250,7 @@ static void deleting_a_guild_deletes_its_emoji_files(struct world *w)
 
 static void emoji_changes_are_rate_limited_per_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     for (int i = 0; i < 9; i++)

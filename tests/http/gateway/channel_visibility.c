@@ -262,11 +262,11 @@ static enum err run_long_query(struct tx *tx)
 }
 
 /* Longer than a read may take on a loop: it is restarted in the background. */
-static enum err slow_channel(struct tx *tx, snowflake id, struct json *j)
+static enum err slow_channel(struct tx *tx, snowflake id, struct json_writer *j)
 {
     enum err e = run_long_query(tx);
 
-    for (int64_t until = clock_mono() + 8 * 1000 * 1000; clock_mono() < until;)
+    for (int64_t until = clock_monotonic_ns() + 8 * 1000 * 1000; clock_monotonic_ns() < until;)
         ;
     if (!e)
         e = run_long_query(tx);

@@ -446,8 +446,7 @@ struct node {
 
 static enum err insert_session_start(struct tx *tx, void *arg)
 {
-    return gateway_source.add_start(tx, ((struct node *)arg)->bot_id,
-                                               clock_ms() / 86400000);
+    return gateway_source.add_start(tx, ((struct node *)arg)->bot_id, clock_ms() / 86400000);
 }
 
 static void *insert_session_starts(void *arg)
@@ -586,12 +585,12 @@ static void delayed_revocation_closes_only_sessions_of_older_tokens(struct world
 {
     struct client *ada = world_client(w, "ada");
     struct gateway *gateway = guildhall_gateway(world_server(w));
-    uint64_t forgets = auth_forgets(guildhall_auth(world_server(w)));
+    uint64_t forgets = auth_revocation_count(guildhall_auth(world_server(w)));
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    gateway_forget(gateway, id_of(ada->id), NULL, forgets);
+    gateway_revoke_credential(gateway, id_of(ada->id), NULL, forgets);
     expect_quiet(g);
-    gateway_forget(gateway, id_of(ada->id), NULL, forgets + 1);
+    gateway_revoke_credential(gateway, id_of(ada->id), NULL, forgets + 1);
     expect_close(g, 4004);
 }
 

@@ -20,13 +20,13 @@ struct listeners {
     const char *payload;
 };
 
-static void publish_event(struct listeners *h, enum event event, struct subject to,
+static void publish_event(struct listeners *h, enum event event, struct audience to,
                           const char *payload)
 {
-    struct announcement a = { .event = event, .to = to, .payload = str_of(payload) };
+    struct emitted_event a = { .event = event, .to = to, .payload = str_of(payload) };
 
-    a.facts = facts_read(event, a.payload, world_arena(h->world));
-    gateway_announce(guildhall_gateway(world_server(h->world)), &a);
+    a.routing = facts_read(event, a.payload, world_arena(h->world));
+    gateway_publish(guildhall_gateway(world_server(h->world)), &a);
 }
 
 /* Opens a session of the bot with one intent, or none, that has its guild. */
@@ -99,7 +99,7 @@ static void publish_marker(struct listeners *h)
     struct client *all[] = { h->ada, h->bot, h->eve };
 
     for (int i = 0; i < 3; i++)
-        publish_event(h, EVENT_USER_UPDATE, to_user(id_of(all[i]->id)), "{}");
+        publish_event(h, EVENT_USER_UPDATE, audience_of_user(id_of(all[i]->id)), "{}");
 }
 
 /* Expects exactly these recipients: the bot's sessions with one of the intents (or all, if none
@@ -141,8 +141,9 @@ static void guild_events_reach_exactly_sessions_with_their_intent(struct world *
         /* The other intents are for the user concerned, who gets a separate event. */
         unsigned asked =
             info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
-        publish_event(&h, e, to_guild(guild), h.payload);
-        expect_recipients(&h, e, asked & ~INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
+        publish_event(&h, e, audience_of_guild(guild), h.payload);
+        expect_recipients(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS, !(info->flags & EVENT_TO_USERS),
+                          true);
     }
 }
 
@@ -160,7 +161,8 @@ static void events_of_hidden_channels_reach_only_viewers(struct world *w)
              h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        struct subject to = to_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
+        struct audience to =
+            audience_of_channel_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
         if (is_event_for_one_user(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
             continue;
@@ -170,7 +172,7 @@ static void events_of_hidden_channels_reach_only_viewers(struct world *w)
         publish_event(&h, e, to, payload);
         /* Bots receive structure events of channels that they cannot view. */
         bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
-        expect_recipients(&h, e, info->intents & ~INTENTS_PRIVATE, structure, true);
+        expect_recipients(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure, true);
     }
 }
 
@@ -199,14 +201,14 @@ static void private_channel_events_reach_sessions_with_their_intent(struct world
             info->flags & EVENT_CONCERNED) /* events of threads, which exist only in guilds */
             continue;
         snowflake people[] = { id_of(h.ada->id), id_of(h.bot->id) };
-        struct announcement n = { .event = e,
-                                  .to = to_channel(id_of(channel)),
-                                  .people = { people, 2 },
-                                  .payload = str_of(h.payload) };
-        n.facts = facts_read(e, n.payload, world_arena(w));
-        gateway_announce(guildhall_gateway(world_server(w)), &n);
-        expect_recipients(&h, e, info->intents & INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS),
-                          true);
+        struct emitted_event n = { .event = e,
+                                   .to = audience_of_private_channel(id_of(channel)),
+                                   .member_ids = { people, 2 },
+                                   .payload = str_of(h.payload) };
+        n.routing = facts_read(e, n.payload, world_arena(w));
+        gateway_publish(guildhall_gateway(world_server(w)), &n);
+        expect_recipients(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
+                          !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -216,18 +218,20 @@ static void events_with_required_permissions_reach_only_members_who_have_them(st
 
     open_sessions(w, &h);
     snowflake guild = id_of(h.test_guild.id);
-    publish_event(&h, EVENT_INVITE_CREATE, to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS)),
-                  "{}");
-    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish_event(&h, EVENT_INVITE_CREATE,
-                  to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
-                  "{}");
+                  audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
+    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
+    publish_event(
+        &h, EVENT_INVITE_CREATE,
+        audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
+        "{}");
     expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
-    publish_event(&h, EVENT_TYPING_START, to_viewers(guild, 12345), "{}"); /* no such channel */
+    publish_event(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
+                  "{}"); /* no such channel */
     expect_recipients(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
     /* Some events need no permission for bots. */
-    publish_event(&h, EVENT_WEBHOOKS_UPDATE, to_entitled(guild, 0, PERMISSION(MANAGE_WEBHOOKS)),
-                  "{}");
+    publish_event(&h, EVENT_WEBHOOKS_UPDATE,
+                  audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
     expect_recipients(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 

@@ -43,7 +43,7 @@ static struct list_guild create_list_guild(struct world *w)
     conn_beat(h.of_ada);
     conn_beat(h.of_bob);
     /* Lists are sent again after a pause, which starts when the server has read the request. */
-    clock_go();
+    clock_continue();
     return h;
 }
 
@@ -232,7 +232,7 @@ static void member_list_of_a_hidden_channel_has_only_its_viewers(struct world *w
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     char id[LIST_ID_MAX];
 
-    list_id_write(true, rules, 2, id);
+    compute_member_list_id(true, rules, 2, id);
     expect_dispatch(h.of_bob, "CHANNEL_CREATE", "{}");
     subscribe_to_rows(h.of_bob, &h, hidden, "[[0,99]]");
     expect_dispatch(
@@ -536,18 +536,18 @@ static void expect_list_updates(struct gateway_conn *g, int count)
         expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
 }
 
-static const struct hub *loop_of(const struct client *c, const struct gateway_conn *g)
+static const struct gateway_loop *loop_of(const struct client *c, const struct gateway_conn *g)
 {
     uint64_t number;
 
-    expect(session_id_read(str_of(conn_id(g)), &number));
-    return registry_hub(guildhall_gateway(world_server(c->world)), number);
+    expect(session_id_parse(str_of(conn_id(g)), &number));
+    return registry_find_loop(guildhall_gateway(world_server(c->world)), number);
 }
 
 /* The kernel chooses the loop of a new socket: repeat until it is another one. */
 static struct gateway_conn *resume_on_another_loop(struct client *c, struct gateway_conn *g)
 {
-    const struct hub *before = loop_of(c, g);
+    const struct gateway_loop *before = loop_of(c, g);
 
     for (;;) {
         conn_lose(g);
@@ -571,7 +571,7 @@ static void many_lists_are_entered_moved_and_left_in_batches(struct world *w)
         insert_channels(&m, h);
     m.gate = conn_session(m.ada, PLAIN, "");
     conn_beat(m.gate);
-    clock_go(); /* as in create_list_guild() */
+    clock_continue(); /* as in create_list_guild() */
     subscribe_to_all_channels(&m);
     expect_list_updates(m.gate, MANY_LISTS);
     /* Another overwrite of one channel changes its list; all others stay as they are. */

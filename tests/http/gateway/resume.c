@@ -16,12 +16,12 @@ static void announce_number(struct client *c, int i, size_t padding)
     char *fill = arena_alloc(a, padding + 1);
 
     memset(fill, 'x', padding);
-    struct announcement n = {
+    struct emitted_event n = {
         .event = EVENT_USER_NOTE_UPDATE,
-        .to = to_user(strtoull(c->id, NULL, 10)),
+        .to = audience_of_user(strtoull(c->id, NULL, 10)),
         .payload = str_printf(a, "{\"i\":%d,\"fill\":\"%s\"}", i, fill),
     };
-    gateway_announce(guildhall_gateway(world_server(c->world)), &n);
+    gateway_publish(guildhall_gateway(world_server(c->world)), &n);
 }
 
 static void expect_numbers(struct gateway_conn *g, int from, int to)
@@ -303,11 +303,12 @@ static void session_that_does_not_read_is_cut_and_can_resume(struct world *w)
         announce_number(bob, i, 0);
         expect_numbers(other, i, i + 1);
         gateway_stats(guildhall_gateway(world_server(w)), &stats);
-        if (stats.cut)
+        if (stats.disconnected_slow)
             break;
     }
     /* The slow session may be on another loop. */
-    expect_soon((gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.cut == 1));
+    expect_soon(
+        (gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.disconnected_slow == 1));
     conn_kill(slow);
     struct gateway_conn *g = resume_session(ada, PLAIN, conn_id(slow), 1);
     /* The resume buffer is limited, too: the reply may be an invalid session. */
@@ -435,9 +436,9 @@ static void ready_auth_session_id_hash_matches_the_sessions_list(struct world *w
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     struct str hash = dom_at(ready, "auth_session_id_hash")->text;
     expect_json(client_get(ada, "/auth/sessions"), "{'user_sessions': [{}, {'id_hash': '%.*s'}]}",
-                STR_FMT(hash));
+                STR_ARGS(hash));
     char body[200];
-    snprintf(body, sizeof body, "{'session_id_hashes': ['%.*s']}", STR_FMT(hash));
+    snprintf(body, sizeof body, "{'session_id_hashes': ['%.*s']}", STR_ARGS(hash));
     expect_status(client_post(ada, body, "/auth/sessions/logout"), 204);
     expect_close(g, 4004);
 }

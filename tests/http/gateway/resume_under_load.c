@@ -30,13 +30,14 @@ static void *publish_events(void *arg)
     for (int i = 0; i < EVENTS && !s->stop; i++) {
         char payload[64];
         int n = snprintf(payload, sizeof payload, "{\"i\":%d}", i);
-        struct announcement a = {
+        struct emitted_event a = {
             .event = EVENT_MESSAGE_DELETE,
-            .to = to_viewers(id_of(s->test_guild.id), id_of(s->test_guild.channel)),
+            .to =
+                audience_of_channel_viewers(id_of(s->test_guild.id), id_of(s->test_guild.channel)),
             .payload = str_slice(payload, (size_t)n),
         };
 
-        gateway_announce(s->gateway, &a);
+        gateway_publish(s->gateway, &a);
         s->published = i + 1;
         usleep(300);
         while (i > s->slowest + 2000 && !s->stop)

@@ -20,7 +20,7 @@ static void change_roles(const struct test_voice *h, const char *member)
         200);
     expect_status(
         client_put(h->ada, NULL, "/guilds/%s/members/%s/roles/%s", h->guild, member, role), 204);
-    char when[TIMESTAMP_TEXT];
+    char when[TIMESTAMP_TEXT_SIZE];
 
     timestamp_format(clock_us() + INT64_C(3600) * 1000000, when);
     expect_status(client_patch(h->ada,
@@ -76,7 +76,7 @@ static void routing_fields_of_all_events_match_their_payloads(struct world *w)
     expect_status(client_put(h.ada, "{}", RELATIONSHIPS "/%s", h.bob->id), 204);
     expect_status(client_put(h.bob, "{}", RELATIONSHIPS "/%s", h.ada->id), 204);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        if (facts_kind(e) && !was_announced(w, e))
+        if (event_routing_kind(e) && !was_announced(w, e))
             fail_test(__FILE__, __LINE__, "%s was not announced", event_name(e));
 }
 

@@ -127,7 +127,7 @@ static void expect_resumed_and_event(struct gateway_conn *g, const char *event, 
             received += str_is(t, event) ? 1 : 100;
         if (received > 1)
             fail_test(__FILE__, __LINE__, "resumed %d, waited for %s, heard %d: %.*s", resumed,
-                      event, received, STR_FMT(t));
+                      event, received, STR_ARGS(t));
     }
 }
 

@@ -23,14 +23,14 @@ static bool find_session(struct client *c, const char *session_id, uint64_t *ret
 
 struct announcing {
     struct gateway *gateway;
-    struct announcement announcement_to_send;
+    struct emitted_event announcement_to_send;
 };
 
 static void *announce_event(void *arg)
 {
     struct announcing *t = arg;
 
-    gateway_announce(t->gateway, &t->announcement_to_send);
+    gateway_publish(t->gateway, &t->announcement_to_send);
     return NULL;
 }
 
@@ -40,7 +40,7 @@ static void announce_to_session(struct world *w, uint64_t session, int i)
     struct announcing t = {
         .gateway = gateway_of(w),
         .announcement_to_send = { .event = EVENT_VOICE_SERVER_UPDATE,
-                                  .to = to_session(session),
+                                  .to = audience_of_session(session),
                                   .payload = str_printf(world_arena(w), "{\"i\":%d}", i) },
     };
     pthread_t thread;
@@ -254,13 +254,13 @@ static void revoking_an_apps_tokens_does_not_close_user_sessions(struct world *w
 /* Makes the read of permissions fail, so that the session becomes invalid. */
 static void invalidate_session(struct world *w, struct client *c)
 {
-    struct announcement n = { .event = EVENT_GUILD_CREATE,
-                              .to = to_user(id_of(c->id)),
-                              .payload = STR("{\"id\":\"5\",\"owner_id\":\"6\"}") };
+    struct emitted_event n = { .event = EVENT_GUILD_CREATE,
+                               .to = audience_of_user(id_of(c->id)),
+                               .payload = STR("{\"id\":\"5\",\"owner_id\":\"6\"}") };
 
-    n.facts = facts_read(n.event, n.payload, world_arena(w));
+    n.routing = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
 }
 
 static void client_that_ignores_invalid_session_is_closed_with_4007(struct world *w)

@@ -131,7 +131,7 @@ static void gif_page_shows_escaped_title_and_source_url(struct world *w)
     struct answer a = client_request(nobody, "GET", "/gifs/b-bold-new-b-a-b", NULL, STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "text/html; charset=utf-8"));
-    const char *page = str_dupz(world_arena(w), a.body);
+    const char *page = str_dup_cstring(world_arena(w), a.body);
     expect(strstr(page, "&lt;b&gt;Bold &amp; -- new&lt;/b&gt;") && !strstr(page, "<b>"));
     expect(strstr(page, "src=\"/gifs/a-b/gif.gif\" width=\"498\" height=\"280\""));
     expect(strstr(page, "href=\"https://example.org/?a&amp;b\""));

@@ -100,7 +100,7 @@ static void import_row_length_limits_are_exact(struct world *w)
         for (int i = 0; i < 32 + more; i++)
             buf_printf(&tags, "%st%d", i ? ";" : "", i);
         expect(world_import_gif_text(w, str_printf(world_arena(w), "tags,media.gif\n%.*s,f.gif\n",
-                                                   STR_FMT(buf_str(&tags))))
+                                                   STR_ARGS(buf_str(&tags))))
                    .made == (more ? 0 : 1));
         buf_clear(&tags);
     }
@@ -219,7 +219,7 @@ static void demo_gifs_are_listed_and_their_files_are_valid(struct world *w)
 
         for (size_t k = 0; k < 4; k++) {
             struct str url = dom_at(&a.json->items[i], fields[k])->text;
-            const char *path = strstr(str_dupz(world_arena(w), url), "/gifs/");
+            const char *path = strstr(str_dup_cstring(world_arena(w), url), "/gifs/");
             struct answer file = client_request(nobody, "GET", path, NULL, STR(""));
 
             expect_status(file, 200);

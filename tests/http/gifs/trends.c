@@ -123,7 +123,7 @@ static void popular_categories_come_first(struct world *w)
                    i < 5   ? "large"
                    : i < 9 ? "small"
                            : "tiny");
-    world_import_gifs(w, str_dupz(world_arena(w), buf_str(&text)));
+    world_import_gifs(w, str_dup_cstring(world_arena(w), buf_str(&text)));
     buf_clear(&text);
     struct answer a = client_get(world_stranger(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'large'}, {'name': 'small'}]}");
@@ -366,7 +366,7 @@ static void expired_gif_selections_are_deleted_in_batches(struct world *w)
     select_gif(w, "ada", "a", "crowd");
     world_count_choices(w);
     expect(store_count(w, "select count(*) from gif_picks") == 1101);
-    clock_go(); /* one step per second */
+    clock_continue(); /* one step per second */
     world_wait(w, 8 * 24 * 3600);
     expect_number(w, 0, "select count(*) from gif_picks");
     expect_number(w, 0, "select count(*) from gif_term_users");

@@ -89,7 +89,7 @@ static const char *write_url(struct world *w, const struct route *r)
 
         out = STR_CONCAT(world_arena(w), out, before, str_of(name.n ? path_parameter(name) : ""));
     }
-    return str_dupz(world_arena(w), out);
+    return str_dup_cstring(world_arena(w), out);
 }
 
 static bool response_contains(struct answer a, const char *text)

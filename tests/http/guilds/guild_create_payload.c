@@ -13,7 +13,7 @@ static enum err read_guild_for_viewer(struct tx *tx, void *arg)
 {
     struct guild_read *s = arg;
 
-    return guild_for_gateway(tx, s->guild_id, s->viewer, &s->guild);
+    return read_guild_for_user(tx, s->guild_id, s->viewer, &s->guild);
 }
 
 static struct gateway_guild guild_for_viewer(struct client *c, const char *guild)

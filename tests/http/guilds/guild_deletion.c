@@ -25,7 +25,7 @@ enum { MANY = 6000 }; /* messages of insert_messages: some twenty steps */
 /* Inserts messages of a user in a channel, written an hour ago. */
 static void insert_messages(struct world *w, struct client *c, const char *channel)
 {
-    unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
+    unsigned long long first = snowflake_from_ms(clock_us() / 1000 - 3600 * 1000);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id)" NUMBERS(
@@ -348,8 +348,8 @@ static enum err read_guild_columns(struct tx *tx, void *arg)
 {
     struct guild_columns *c = arg;
 
-    return tx_list(tx, c->is_sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND,
-                   sizeof(struct guild_column), read_guild_column, &c->all);
+    return tx_read_list(tx, c->is_sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND,
+                        sizeof(struct guild_column), read_guild_column, &c->all);
 }
 
 /* Tables whose rows the guild's deletion does not delete: a line "-- deletion: guild_id" in a
@@ -405,14 +405,14 @@ static int insert_into_tables(struct world *w, const struct list *columns,
 
             if (!c->needed && !str_is(c->name, "guild_id"))
                 continue;
-            snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "", STR_FMT(c->name));
+            snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "", STR_ARGS(c->name));
             snprintf(values + m, sizeof values - m, "%s%s", m ? ", " : "", column_value(c, ids));
         }
         if (!is_deleted_with_guild(table))
             continue;
-        world_sql(w, "insert into %.*s (%s) values (%s) on conflict do nothing", STR_FMT(table),
+        world_sql(w, "insert into %.*s (%s) values (%s) on conflict do nothing", STR_ARGS(table),
                   names, values);
-        expect(world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(table),
+        expect(world_number(w, "select count(*) from %.*s where guild_id = %s", STR_ARGS(table),
                             ids->guild) > 0);
         tables++;
     }
@@ -438,10 +438,10 @@ static void deleting_a_guild_deletes_its_rows_in_every_table(struct world *w)
     const struct guild_column *c = columns.all.items;
     for (size_t i = 0; i < columns.all.count; i++)
         if (str_is(c[i].name, "guild_id") &&
-            world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(c[i].table),
+            world_number(w, "select count(*) from %.*s where guild_id = %s", STR_ARGS(c[i].table),
                          v.id))
             fail_test(__FILE__, __LINE__, "rows of the guild are left in %.*s",
-                      STR_FMT(c[i].table));
+                      STR_ARGS(c[i].table));
     expect_number(w, 0, "select count(*) from guilds");
 }
 
@@ -564,7 +564,7 @@ static void ban_deletes_messages_in_batches_with_bulk_delete_events(struct world
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
-    unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
+    unsigned long long now = snowflake_from_ms(clock_us() / 1000 - 60 * 1000);
     test_guild_add(&v, bob);
 
     world_sql(w,
@@ -600,7 +600,7 @@ static void bulk_ban_deletes_messages_of_all_banned_users(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
     struct test_guild v = world_test_guild(w, ada);
-    unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
+    unsigned long long now = snowflake_from_ms(clock_us() / 1000 - 60 * 1000);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id)" NUMBERS(

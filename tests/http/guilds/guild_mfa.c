@@ -12,9 +12,9 @@ static void set_mfa(struct world *w, const struct client *c, bool on)
 }
 
 /* Creates ada's guild with mfa_level 1; ada has MFA. */
-static struct home create_mfa_guild(struct world *w, uint64_t rights)
+static struct server_loop create_mfa_guild(struct world *w, uint64_t rights)
 {
-    struct home h = world_home(w, rights);
+    struct server_loop h = world_home(w, rights);
 
     set_mfa(w, h.ada, true);
     expect_status(client_post(h.ada, "{'level': 1}", MFA, h.guild), 200);
@@ -23,7 +23,7 @@ static struct home create_mfa_guild(struct world *w, uint64_t rights)
 
 static void only_an_owner_with_mfa_can_set_the_guilds_mfa_level(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop h = world_home(w, PERMISSION(ADMINISTRATOR));
 
     expect_error(client_post(h.bob, "{'level': 1}", MFA, h.guild), 403, 50013);
     expect_error(client_post(h.ada, "{'level': 1}", MFA, h.guild), 403, 60003);
@@ -49,8 +49,9 @@ static void only_an_owner_with_mfa_can_set_the_guilds_mfa_level(struct world *w)
 
 static void moderators_without_mfa_cannot_moderate(struct world *w)
 {
-    struct home h = create_mfa_guild(w, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES) |
-                                            PERMISSION(MANAGE_MESSAGES) | PERMISSION(KICK_MEMBERS));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES) |
+                                PERMISSION(MANAGE_MESSAGES) | PERMISSION(KICK_MEMBERS));
     struct client *eve = world_client(w, "eve");
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
     const char *said =
@@ -83,7 +84,7 @@ static void moderators_without_mfa_cannot_moderate(struct world *w)
 /* The overwrite gives a permission in one channel only. */
 static void permissions_granted_by_an_overwrite_require_mfa_too(struct world *w)
 {
-    struct home h = create_mfa_guild(w, 0);
+    struct server_loop h = create_mfa_guild(w, 0);
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
 
     world_sql(w,
@@ -99,7 +100,8 @@ static void permissions_granted_by_an_overwrite_require_mfa_too(struct world *w)
 /* Another permission than the withheld one is missing. */
 static void request_lacking_other_permissions_is_50013_not_mfa_required(struct world *w)
 {
-    struct home h = create_mfa_guild(w, PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_NICKNAMES));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_NICKNAMES));
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
 
     world_sql(w,
@@ -119,7 +121,8 @@ static void request_lacking_other_permissions_is_50013_not_mfa_required(struct w
 /* The guild of a webhook, of an invite and of a body are not in the path. */
 static void mfa_is_required_on_routes_without_a_guild_id_in_the_path(struct world *w)
 {
-    struct home h = create_mfa_guild(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
     const char *app = make_application(h.bob, "Helper");
     const char *hook =
@@ -141,7 +144,7 @@ static void mfa_is_required_on_routes_without_a_guild_id_in_the_path(struct worl
 /* A bot has no MFA: its owner's counts, or that of its team's owner. */
 static void bot_needs_mfa_of_its_applications_owner(struct world *w)
 {
-    struct home h = create_mfa_guild(w, 0);
+    struct server_loop h = create_mfa_guild(w, 0);
     const char *app = make_application(h.bob, "Helper");
     struct client *bot = application_bot(h.bob, app);
 

@@ -177,9 +177,9 @@ static void guild_creation_is_limited_to_1000_overwrites(struct world *w)
     struct str more = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR(", "),
                                  str_of(one), STR("]}]}"));
     buf_clear(&body);
-    expect_invalid(client_post(ada, str_dupz(world_arena(w), more), "/guilds"),
+    expect_invalid(client_post(ada, str_dup_cstring(world_arena(w), more), "/guilds"),
                    "channels.1.permission_overwrites", "BASE_TYPE_MAX_LENGTH");
-    expect_status(client_post(ada, str_dupz(world_arena(w), most), "/guilds"), 201);
+    expect_status(client_post(ada, str_dup_cstring(world_arena(w), most), "/guilds"), 201);
 }
 
 static void guild_can_be_created_with_an_icon(struct world *w)
@@ -200,7 +200,7 @@ static void guild_can_be_created_with_an_icon(struct world *w)
 
 static void reading_a_guild_requires_membership(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     struct client *cleo = world_client(w, "cleo");
 
     expect_status(client_get(p.bob, "/guilds/%s", p.guild), 200);
@@ -212,7 +212,7 @@ static void reading_a_guild_requires_membership(struct world *w)
 
 static void guild_counts_are_returned_with_with_counts(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_json(client_get(p.bob, "/guilds/%s?with_counts=true", p.guild),
                 "{'approximate_member_count': 2, 'approximate_presence_count': 0}");
@@ -226,7 +226,7 @@ static void guild_counts_are_returned_with_with_counts(struct world *w)
 
 static void changing_a_guild_requires_manage_guild(struct world *w)
 {
-    struct home p =
+    struct server_loop p =
         world_home(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_GUILD) & ~PERMISSION(ADMINISTRATOR));
 
     expect_error(client_patch(p.bob, "{'name': 'x'}", "/guilds/%s", p.guild), 403, 50013);
@@ -241,7 +241,7 @@ static void changing_a_guild_requires_manage_guild(struct world *w)
 
 static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop p = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_patch(
         p.bob,
         "{'name': ' New ', 'description': 'About', 'verification_level': 4, "
@@ -258,10 +258,10 @@ static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
         "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
         "'helpers'}]}";
     expect_json(a, "%s", changed);
-    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
+    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
     expect_nothing_told(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "%s", changed);
 
@@ -280,7 +280,7 @@ static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
 
 static void guild_fields_outside_their_limits_are_refused(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     static const struct {
         const char *body, *field, *code;
     } bad[] = {
@@ -364,7 +364,7 @@ static enum err insert_feature(struct tx *tx, void *arg)
 
 static void only_mutable_guild_features_can_be_changed(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), insert_feature,
                       (void *)p.guild));
@@ -383,7 +383,7 @@ static void only_mutable_guild_features_can_be_changed(struct world *w)
 
 static void guild_images_are_stored_and_served(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     static const struct {
         const char *field, *area;
     } rows[] = {
@@ -409,7 +409,7 @@ static void guild_images_are_stored_and_served(struct world *w)
 
 static void refused_icon_upload_stores_no_file(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403, 50013);
     struct answer a = client_patch(world_client(w, "cleo"), "{'avatar': '" PNG "'}", "/users/@me");
@@ -419,7 +419,7 @@ static void refused_icon_upload_stores_no_file(struct world *w)
 
 static void owner_can_transfer_the_guild_to_a_member(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop p = world_home(w, PERMISSION(ADMINISTRATOR));
     struct client *cleo = world_client(w, "cleo"), *bot = world_bot(w, "helper");
 
     put_member(p.guild, bot);
@@ -439,9 +439,10 @@ static void owner_can_transfer_the_guild_to_a_member(struct world *w)
     struct answer a =
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild);
     expect_json(a, "{'owner_id': '%s'}", p.bob->id);
-    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}", p.bob->id);
+    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}",
+                p.bob->id);
     expect_error(client_patch(p.ada, "{'name': 'Mine'}", "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 403, 50013);
     expect_status(client_delete(p.bob, "/guilds/%s", p.guild), 204);
@@ -451,7 +452,7 @@ static void owner_can_transfer_the_guild_to_a_member(struct world *w)
 
 static void only_the_owner_can_delete_a_guild(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop p = world_home(w, PERMISSION(ADMINISTRATOR));
 
     expect_error(client_delete(p.bob, "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_post(p.bob, "{}", "/guilds/%s/delete", p.guild), 403, 50013);
@@ -459,7 +460,7 @@ static void only_the_owner_can_delete_a_guild(struct world *w)
     expect_nothing_told(w);
 
     expect_status(client_delete(p.ada, "/guilds/%s", p.guild), 204);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
     expect_nothing_told(w);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 404, 10004);
@@ -468,10 +469,10 @@ static void only_the_owner_can_delete_a_guild(struct world *w)
 
 static void guild_can_be_deleted_by_post(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_status(client_post(p.ada, "", "/guilds/%s/delete", p.guild), 204);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
 }
 

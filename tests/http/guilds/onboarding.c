@@ -7,9 +7,9 @@
 #define ANSWERS    "/guilds/%s/onboarding-responses"
 #define MANAGING   (PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES))
 
-static struct subject auditor_audience(const char *guild)
+static struct audience auditor_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
 /* Inserts text channels 501 to 507. */
@@ -23,7 +23,7 @@ static const char *insert_seven_channels(struct world *w, const char *guild)
 
 static void onboarding_of_a_new_guild_is_empty_and_disabled(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_json(client_get(h.bob, ONBOARDING, h.guild),
                 "{'guild_id': '%s', 'prompts': [], 'default_channel_ids': [], 'enabled': false, "
@@ -139,7 +139,7 @@ static void invalid_onboarding_prompts_are_refused(struct world *w)
 
 static void changing_onboarding_requires_manage_guild_and_manage_roles(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
 
     expect_error(client_put(h.bob, "{}", ONBOARDING, h.guild), 403, 50013);
     world_sql(w, "update roles set permissions = %llu where id = %s",
@@ -149,7 +149,7 @@ static void changing_onboarding_requires_manage_guild_and_manage_roles(struct wo
 
 static void enabling_onboarding_requires_enough_visible_channels(struct world *w)
 {
-    struct home h = world_home(w, MANAGING);
+    struct server_loop h = world_home(w, MANAGING);
     const char *seven = insert_seven_channels(w, h.guild);
 
     expect_error(client_put(h.bob,
@@ -170,7 +170,8 @@ static void enabling_onboarding_requires_enough_visible_channels(struct world *w
                 "{'enabled': true}");
     expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 166}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': ['GUILD_ONBOARDING']}");
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                "{'features': ['GUILD_ONBOARDING']}");
     expect_nothing_told(w);
     expect_error(client_put(h.bob, "{'default_channel_ids': []}", ONBOARDING, h.guild), 400,
                  350001);
@@ -192,7 +193,7 @@ static void enabling_onboarding_requires_enough_visible_channels(struct world *w
     expect_json(client_put(h.bob, "{'enabled': false}", ONBOARDING, h.guild), "{'enabled': false}");
     expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 167}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
     expect_nothing_told(w);
 }
 
@@ -234,7 +235,7 @@ static void onboarding_answers_add_and_remove_roles(struct world *w)
                 "{'guild_id': '%s', 'user_id': '%s', 'onboarding_responses': ['%s', '%s'], "
                 "'onboarding_prompts_seen': {'1': 1700000000000}, 'onboarding_responses_seen': {}}",
                 h.guild, eve->id, ids[0], ids[2]);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
                 "{'user': {'id': '%s'}, 'roles': ['%s', '%s'], 'flags': 10}", eve->id, h.low,
                 h.bobs);
     expect_nothing_told(w);
@@ -242,7 +243,8 @@ static void onboarding_answers_add_and_remove_roles(struct world *w)
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", h.high);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+                h.high);
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
@@ -251,8 +253,8 @@ static void onboarding_answers_add_and_remove_roles(struct world *w)
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[0]), ANSWERS, h.guild),
         200);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s', '%s']}",
-                h.bobs, h.low);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                "{'roles': ['%s', '%s']}", h.bobs, h.low);
     expect_status(client_delete(eve, "/users/@me/guilds/%s", h.guild), 204);
     expect(world_number(w, "select count(*) from onboarding_answers") == 0);
 }

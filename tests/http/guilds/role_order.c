@@ -17,9 +17,9 @@ static void role_positions_can_be_changed_with_role_update_events(struct world *
                 "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
                 "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
                 r.guild, r.high, r.bobs, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
                 "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
                 "{'role': {'id': '%s', 'position': 3}}", r.low);
     expect_nothing_told(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),

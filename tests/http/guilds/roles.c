@@ -9,9 +9,9 @@
 
 static void expect_audit_entry(struct ranks *r, int action, const char *target)
 {
-    expect_told(r->ada->world, to_entitled(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
-                target);
+    expect_told(
+        r->ada->world, audience_with_permission(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static void new_role_gets_position_1_above_everyone(struct world *w)
                 "'colors': {'primary_color': 0, 'secondary_color': null, 'tertiary_color': null}}",
                 BITS(PERMISSIONS_DEFAULT));
     expect_audit_entry(&r, AUDIT_ROLE_CREATE, id);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
+    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
                 "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
     expect_nothing_told(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
@@ -223,8 +223,8 @@ static void changing_a_role_sends_guild_role_update(struct world *w)
     expect_status(a, 200);
     expect_json(a, "%s", changed);
     expect_audit_entry(&r, AUDIT_ROLE_UPDATE, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE", "{'guild_id': '%s', 'role': %s}",
-                r.guild, changed);
+    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                "{'guild_id': '%s', 'role': %s}", r.guild, changed);
     expect_nothing_told(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
     expect_json(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
@@ -381,7 +381,7 @@ static void deleting_a_role_removes_it_from_members_and_overwrites(struct world 
     expect(read_role_references(w, r.low) == 5);
     expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
     expect_audit_entry(&r, AUDIT_ROLE_DELETE, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
+    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
                 "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
     expect_nothing_told(w);
     expect(read_role_references(w, r.low) == 0);

@@ -11,7 +11,7 @@
 #define BY_CODE   "/guilds/templates/%s"
 
 /* Gives the guild a category, a forum in it, a role and an overwrite of each type. */
-static void fill_template_guild(struct home *h)
+static void fill_template_guild(struct server_loop *h)
 {
     struct world *w = h->ada->world;
     const char *category;
@@ -48,7 +48,7 @@ static const char *make_template(struct client *c, const char *guild)
 
 static void guild_template_stores_roles_channels_and_settings(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a;
     const char *code;
 
@@ -89,7 +89,7 @@ static void guild_template_stores_roles_channels_and_settings(struct world *w)
 
 static void guild_change_sets_is_dirty_until_the_template_is_synced(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code = make_template(h.bob, h.guild);
 
     client_patch(h.ada, "{'name': 'Other'}", "/guilds/%s/roles/%s", h.guild, h.role);
@@ -114,7 +114,7 @@ static void guild_change_sets_is_dirty_until_the_template_is_synced(struct world
 
 static void invalid_template_requests_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *other = found_guild(h.bob, "Other"), *code;
 
     expect_error(client_post(h.bob, "{'name': 'x'}", TEMPLATES, h.guild), 403, 50013);
@@ -150,7 +150,7 @@ static void invalid_template_requests_are_refused(struct world *w)
 
 static void guild_can_be_created_from_a_template(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     const char *code, *made;
     struct answer a;
@@ -195,7 +195,7 @@ static void guild_can_be_created_from_a_template(struct world *w)
 
 static void guild_from_template_has_no_custom_emojis_of_the_source(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code, *made;
 
     world_sql(w, "insert into emojis (id, guild_id, name) values (77, %s, 'old')", h.guild);
@@ -213,7 +213,7 @@ static void guild_from_template_has_no_custom_emojis_of_the_source(struct world 
 
 static void template_use_is_refused_at_the_guild_limit(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code = make_template(h.bob, h.guild);
 
     world_sql(w,
@@ -248,7 +248,7 @@ static void fill_guild_to_limits(struct world *w, const char *guild)
 
 static void largest_guild_template_is_stored_and_used_in_batches(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     static const char *const parts[] = { "template_begin", "template_step", "use_template",
                                          "create_guild_template", "sync_guild_template" };

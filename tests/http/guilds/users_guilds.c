@@ -7,7 +7,7 @@
 
 static void users_guild_list_contains_the_callers_permissions(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(MANAGE_GUILD) | PERMISSION(KICK_MEMBERS));
+    struct server_loop p = world_home(w, PERMISSION(MANAGE_GUILD) | PERMISSION(KICK_MEMBERS));
     const char *own = found_guild(p.bob, "Own");
     struct answer a = client_get(p.bob, "/users/@me/guilds");
 
@@ -29,7 +29,7 @@ static void users_guild_list_contains_the_callers_permissions(struct world *w)
 
 static void guild_list_shows_reduced_permissions_during_a_timeout(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop p = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *bob = p.bob;
 
     world_sql(w, "update members set timed_out_until = %s where user_id = %s", "9000000000000000",
@@ -43,7 +43,7 @@ static void guild_list_shows_reduced_permissions_during_a_timeout(struct world *
 
 static void bearer_token_lists_guilds_with_the_guilds_scope(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_json(client_get(world_token(w, p.bob, CALLER_BEARER, "guilds", 60), "/users/@me/guilds"),
                 "[{'id': '%s'}]", p.guild);
@@ -75,10 +75,10 @@ static void users_guild_list_supports_pages(struct world *w)
 
 static void leaving_a_guild_sends_member_remove_and_guild_delete(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_status(client_delete(p.bob, "/users/@me/guilds/%s", p.guild), 204);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_MEMBER_REMOVE",
+    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_MEMBER_REMOVE",
                 "{'guild_id': '%s', 'user': {'id': '%s'}}", p.guild, p.bob->id);
     expect_nothing_told(w);
     expect_event(p.bob, "GUILD_DELETE", "{'id': '%s'}", p.guild);
@@ -92,7 +92,7 @@ static void leaving_a_guild_sends_member_remove_and_guild_delete(struct world *w
 
 static void guild_owner_cannot_leave_the_guild(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_error(client_delete(p.ada, "/users/@me/guilds/%s", p.guild), 400, 50055);
     expect_error(client_delete(p.ada, "/users/@me/guilds/1"), 404, 10004);
@@ -104,7 +104,7 @@ static void guild_owner_cannot_leave_the_guild(struct world *w)
 
 static void guild_changes_are_in_the_audit_log_with_reason(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD));
+    struct server_loop p = world_home(w, PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD));
 
     expect_status(client_request(p.ada, "PATCH", TEXT(w, "/api/v10/guilds/%s", p.guild),
                                  "Content-Type: application/json\r\n"
@@ -134,7 +134,7 @@ static const char *created_id(struct answer a)
 
 static void audit_log_contains_the_objects_its_entries_refer_to(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop p = world_home(w, PERMISSION(VIEW_AUDIT_LOG));
     const char *g = p.guild;
     const char *channel =
         created_id(client_post(p.ada, "{'name': 'hall'}", "/guilds/%s/channels", g));
@@ -181,7 +181,7 @@ static void audit_log_contains_the_objects_its_entries_refer_to(struct world *w)
 
 static void audit_log_reason_is_url_decoded_once_and_limited_to_512(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
     const char *head = "Content-Type: application/json\r\nX-Audit-Log-Reason: ";
 
@@ -199,7 +199,7 @@ static void audit_log_reason_is_url_decoded_once_and_limited_to_512(struct world
 
 static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
     static const struct {
         const char *sent, *stored;
@@ -232,8 +232,9 @@ static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
 /* Libraries read these fields unconditionally. */
 static void audit_log_entries_contain_options_of_their_action(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(VIEW_CHANNEL));
-    struct subject auditors = to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop p = world_home(w, PERMISSION(VIEW_CHANNEL));
+    struct audience auditors =
+        audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     const char *c =
         answer_text(client_post(p.ada, "{'name': 'x'}", "/guilds/%s/channels", p.guild), "id");
     const char *said[3];
@@ -281,7 +282,7 @@ static void audit_log_entries_contain_options_of_their_action(struct world *w)
 
 static void audit_log_supports_pages_and_requires_view_audit_log(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     for (int i = 0; i < 4; i++)
         expect_status(client_patch(p.ada, "{}", "/guilds/%s", p.guild), 200);
@@ -312,9 +313,9 @@ static void audit_log_entries_older_than_45_days_are_deleted(struct world *w)
 
     for (int i = 0; i < 3; i++)
         world_sql(w, "insert into audit_log (id, guild_id, action) values (%llu, %s, 1)",
-                  (unsigned long long)snowflake_at(now - 46 * day) + (unsigned)i, v.id);
+                  (unsigned long long)snowflake_from_ms(now - 46 * day) + (unsigned)i, v.id);
     world_sql(w, "insert into audit_log (id, guild_id, action) values (%llu, %s, 1)",
-              (unsigned long long)snowflake_at(now - 44 * day), v.id);
+              (unsigned long long)snowflake_from_ms(now - 44 * day), v.id);
     expect_status(client_post(ada, "{'name': 'a'}", "/guilds/%s/roles", v.id), 200);
     expect(world_number(w, "select count(*) from audit_log") == 3);
     expect_status(client_post(ada, "{'name': 'b'}", "/guilds/%s/roles", v.id), 200);

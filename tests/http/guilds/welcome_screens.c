@@ -11,9 +11,10 @@ static const char *create_text_channel(struct client *c, const char *guild)
 
 static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *channel = create_text_channel(h.ada, h.guild), *code;
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_error(client_get(h.ada, SCREEN, h.guild), 404, 10069);
     forget_told(w);
@@ -28,7 +29,7 @@ static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
                 "'Read', 'emoji_id': null, 'emoji_name': '\xf0\x9f\x94\xa5'}]}",
                 channel);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
                 "{'features': ['WELCOME_SCREEN_ENABLED']}");
     expect_nothing_told(w);
     expect_json(client_get(h.bob, SCREEN, h.guild), "{'description': 'Hello'}");
@@ -49,7 +50,7 @@ static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
 
 static void invalid_welcome_screens_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *channel = create_text_channel(h.ada, h.guild);
 
     expect_error(client_patch(h.bob, "{}", SCREEN, h.guild), 403, 50013);

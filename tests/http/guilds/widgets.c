@@ -9,8 +9,9 @@
 
 static void enabled_widget_shows_channels_and_online_members(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *text = answer_text(a, "2.id"), *voice = answer_text(a, "3.id");
 
@@ -22,10 +23,11 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
                              h.guild),
                 "{'enabled': true, 'channel_id': '%s'}", text);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-    expect_told(w, to_entitled(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
+    expect_told(w,
+                audience_with_permission(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
                 "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
                 "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
     expect_nothing_told(w);
     client_connect(h.ada);
@@ -55,7 +57,7 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
 
 static void invalid_widget_requests_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_error(client_get(h.bob, WIDGET, h.guild), 403, 50013);
     expect_error(client_patch(h.bob, "{}", WIDGET, h.guild), 403, 50013);

@@ -26,7 +26,7 @@ static void install(struct client *c, const char *guild, const char *app, const 
 
 static struct app_guild create_app_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct app_guild s = { .ada = h.ada, .bob = h.bob, .guild = h.guild };
 
     s.app = make_application(s.ada, "Dice");
@@ -54,7 +54,7 @@ static struct app_guild create_app_guild(struct world *w)
 static void removing_an_app_integration_removes_bot_webhooks_commands(struct world *w)
 {
     struct app_guild s = create_app_guild(w);
-    struct subject guild = to_guild(id_of(s.guild));
+    struct audience guild = audience_of_guild(id_of(s.guild));
 
     world_sql(w, ADD_WEBHOOK, (unsigned long long)snowflake_new(), s.guild, s.channel, s.app);
     world_sql(w, ADD_WEBHOOK, (unsigned long long)snowflake_new(), s.guild, s.channel, s.app);
@@ -69,12 +69,13 @@ static void removing_an_app_integration_removes_bot_webhooks_commands(struct wor
                 "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
     expect_told(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
                 s.guild, s.app);
-    expect_told(w, to_entitled(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
-                "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
+    expect_told(
+        w, audience_with_permission(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
+        "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
     expect_told(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
                 s.role);
     expect_told(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
     expect_nothing_told(w);
 
@@ -113,8 +114,9 @@ static void removing_a_platform_integration_deletes_its_role(struct world *w)
     expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}", id,
                 s.guild);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "application_id"));
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", role);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                role);
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
     expect_nothing_told(w);
     expect_error(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 404, 10005);
@@ -176,7 +178,7 @@ static void migrate_command_scope_adds_the_scope_to_apps_with_commands(struct wo
                 "{'id': '%s', 'scopes': ['bot', 'applications.commands']}", s.id);
     expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
                 "{'name': 'Cards', 'scopes': ['bot', 'applications.commands']}");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
                 "{'guild_id': '%s'}", s.guild);
     expect_nothing_told(w);
     /* A second request changes nothing and sends no events. */
@@ -326,7 +328,7 @@ static void group_integration_can_be_created_listed_and_removed(struct world *w)
     expect_error(client_delete(g.bob, "/channels/%s/integrations/77", g.id), 404, 10005);
     expect_nothing_told(w);
     expect_status(client_delete(g.bob, "/channels/%s/integrations/%s", g.id, id), 204);
-    expect_told(w, to_channel(id_of(g.id)), "INTEGRATION_DELETE",
+    expect_told(w, audience_of_private_channel(id_of(g.id)), "INTEGRATION_DELETE",
                 "{'id': '%s', 'channel_id': '%s', 'application_id': '%s'}", id, g.id, g.app);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "guild_id"));
     expect_nothing_told(w);

@@ -343,7 +343,7 @@ static void linking_a_connection_gives_subscriber_roles_at_once(struct world *w)
     const char *id = follow(ada, guild, PLATFORM_A, "streamer");
     expect(!has_role(guild, bob, role_of(w, id)));
     link_new(bob, PLATFORM_A, "bob");
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
                 role_of(w, id));
     expect_nothing_told(w); /* the integration itself has not changed */
     expect(has_role(guild, bob, role_of(w, id)));

@@ -58,9 +58,9 @@ static void expired_subscription_removes_the_role_after_grace_period(struct worl
     expect_nothing_told(w);
     wait_days(w, 0.2);
     expect_number(w, 0, "select count(*) from member_roles");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
                 "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
     expect_nothing_told(w);
@@ -89,10 +89,10 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
     set_expire_behavior_kick(s.ada, &s);
     wait_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
                 "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
     expect_nothing_told(w);
     expect(store_count(w, "select count(*) from integration_members") == 0);

@@ -14,7 +14,7 @@ struct test_integration_guild {
 
 static struct test_integration_guild create_integration_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct test_integration_guild s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
 
     put_member(s.guild, s.eve);
@@ -156,7 +156,7 @@ static enum err add_subscription(struct tx *tx, void *arg)
 {
     bool made;
 
-    return guild_subscription_add(tx, id_of(arg), &made);
+    return insert_guild_subscription(tx, id_of(arg), &made);
 }
 
 static void guild_subscription_integration_cannot_be_changed(struct world *w)
@@ -268,7 +268,7 @@ static void creating_an_integration_creates_a_role_and_sends_events(struct world
 
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
                 "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
                 "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
                 s.guild);
@@ -281,7 +281,7 @@ static void creating_an_integration_creates_a_role_and_sends_events(struct world
     const struct dom *role = world_last_event(w, "GUILD_ROLE_CREATE");
     expect(str_eq(dom_at(role, "role.tags.integration_id")->text, dom_at(made, "id")->text));
     expect(str_eq(dom_at(role, "role.id")->text, dom_at(made, "role_id")->text));
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}", s.ada->id);
     /* The first sync starts by itself. */
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 1");
@@ -425,7 +425,7 @@ static void changing_an_integration_sends_integration_update(struct world *w)
                 "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
                 "'enable_emoticons': true}",
                 id, s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
     /* Unchanged fields send no event. */
     expect_status(client_patch(s.bob, "{'expire_behavior': 1, 'expire_grace_period': null}",

@@ -31,7 +31,7 @@ static void joining_through_an_integration_gives_its_role(struct world *w)
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{'id': '%s', 'name': 'The Guild'}", s.guild);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
                 "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
                 s.role);
     expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
@@ -44,7 +44,8 @@ static void joining_through_an_integration_gives_its_role(struct world *w)
     expect_silence(s.bob);
     world_sql(w, "delete from member_roles");
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+                s.role);
     expect_silence(s.bob);
 }
 
@@ -138,8 +139,8 @@ static void removing_the_connection_leaves_guilds_joined_through_it(struct world
     expect_event(s.bob, "GUILD_CREATE", "{}");
     forget_told(w);
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
-                s.bob->id);
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                "{'user': {'id': '%s'}}", s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
     expect_event(s.bob, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", s.bob->id);
     expect_nothing_told(w);
@@ -236,7 +237,8 @@ static void removing_the_last_partner_connection_leaves_partners_guild(struct wo
     expect(is_member("4242", bob));
     forget_told(w);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bobby"), 204);
-    expect_told(w, to_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", bob->id);
+    expect_told(w, audience_of_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
+                bob->id);
     expect(!is_member("4242", bob));
 }
 

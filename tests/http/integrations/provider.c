@@ -296,7 +296,7 @@ static void failed_sync_leaves_the_integrations_members_unchanged(struct world *
         provider.provider_mode = bad[i];
         forget_told(w);
         sync_now(s.ada, s.guild, id);
-        expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                     "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
         expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
         expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
@@ -355,8 +355,8 @@ static void configure_local_key(struct config *c)
     c->platform_a_key = "local-key";
 }
 
-static struct answer send_to_platform(struct client *c, const char *method,
-                                              const char *path, const char *key, const char *json)
+static struct answer send_to_platform(struct client *c, const char *method, const char *path,
+                                      const char *key, const char *json)
 {
     return client_request(
         c, method, TEXT(c->world, "/platforms/%s", path),
@@ -372,8 +372,7 @@ static void local_platform_accounts_can_be_changed_at_runtime(struct world *w)
     expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", key,
                                    "{\"name\": \"Streamer\", \"has_programme\": true}"),
                   204);
-    struct answer a =
-        send_to_platform(nobody, "POST", "platform_a/accounts/s/code", key, "");
+    struct answer a = send_to_platform(nobody, "POST", "platform_a/accounts/s/code", key, "");
     expect_status(a, 200);
     expect_status(client_post(ada,
                               TEXT(w, "{'code': '%s', 'state': '%.32s'}", answer_text(a, "code"),

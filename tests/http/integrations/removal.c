@@ -69,10 +69,11 @@ static void large_integration_is_removed_in_batches(struct world *w)
     expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.id,
                 s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
     expect_all_removed(w);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", s.role);
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                s.role);
     expect_nothing_told(w);
     expect(store_count(w, "select count(*) from members") == 701);
 }

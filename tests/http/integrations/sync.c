@@ -42,12 +42,12 @@ static void sync_gives_subscribers_the_integrations_role(struct world *w)
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "somebody-else");
     sync_now(s.ada, s.guild, s.id);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
     expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
                 "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
                 "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
                 s.role);
     expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);

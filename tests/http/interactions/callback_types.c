@@ -181,7 +181,7 @@ static void ephemeral_response_is_visible_to_the_user_and_bot_only(struct world 
     expect_silence(s.ada);
     expect_silence(s.bob);
 
-    const char *id = str_dupz(world_arena(w), dom_at(event, "id")->text);
+    const char *id = str_dup_cstring(world_arena(w), dom_at(event, "id")->text);
     struct answer a = client_get(s.ada, MESSAGES, s.test_guild.channel);
     expect_json(a, "[{'content': 'before'}]");
     expect_error(client_get(s.ada, MESSAGE, s.test_guild.channel, id), 404, 10008);

@@ -140,8 +140,8 @@ static void options_with_600_kb_of_text_arrive_complete(struct world *w)
         buf_printf(&defs, "%s{'name': 'o%d', 'description': 'O', 'type': 3}", i ? ", " : "", i);
         buf_printf(&given, "%s{'name': 'o%d', 'type': 3, 'value': '%s'}", i ? ", " : "", i, word);
     }
-    const char *id = make_global_command(&s, "'options': [%.*s]", STR_FMT(buf_str(&defs)));
-    expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_FMT(buf_str(&given))), 204);
+    const char *id = make_global_command(&s, "'options': [%.*s]", STR_ARGS(buf_str(&defs)));
+    expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_ARGS(buf_str(&given))), 204);
     const struct dom *d = last_interaction(&s);
     expect(dom_at(d, "data.options")->count == 25);
     expect(str_is(dom_at(d, "data.options.24.value")->text, word));

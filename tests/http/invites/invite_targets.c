@@ -70,7 +70,8 @@ static void invite_with_roles_gives_them_to_joining_members(struct world *w)
     expect_json(client_get(eve, "/invites/%s", code), "{'roles': [{'id': '%s'}]}", h.low);
     forget_told(w);
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_ADD", "{'roles': ['%s']}", h.low);
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_ADD", "{'roles': ['%s']}",
+                h.low);
     expect_json(client_get(h.ada, "/guilds/%s/members/%s", h.guild, eve->id), "{'roles': ['%s']}",
                 h.low);
     /* Bob cannot give this role. */
@@ -256,7 +257,7 @@ static void role_invite_requires_manage_roles_in_the_guild(struct world *w)
 
 static void invite_with_target_users_admits_only_these_users(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_INSTANT_INVITE));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_INSTANT_INVITE));
     struct client *eve = world_client(w, "eve"), *cyd = world_client(w, "cyd");
     const char *channel = read_text_channel(h.ada, h.guild), *code, *path;
     struct answer a =

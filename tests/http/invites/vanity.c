@@ -11,9 +11,10 @@ static void insert_vanity_feature(struct world *w, const char *guild)
 
 static void vanity_code_can_be_set_used_and_removed(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     struct client *eve = world_client(w, "eve");
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     insert_vanity_feature(w, h.guild);
     forget_told(w);
@@ -23,7 +24,8 @@ static void vanity_code_can_be_set_used_and_removed(struct world *w)
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 1, 'changes': [{'key': 'vanity_url_code', 'new_value': "
                 "'our-place'}]}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'vanity_url_code': 'our-place'}");
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                "{'vanity_url_code': 'our-place'}");
     expect_json(client_get(world_stranger(w), "/invites/OUR-PLACE"),
                 "{'code': 'our-place', 'type': 0, 'expires_at': null, 'guild': {'id': '%s'}, "
                 "'channel': {'name': 'general'}}",
@@ -40,7 +42,7 @@ static void vanity_code_can_be_set_used_and_removed(struct world *w)
 /* Everyone can read the target of a vanity code. */
 static void vanity_invite_shows_a_channel_visible_to_everyone(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *general = answer_text(a, "2.id"), *open;
 
@@ -61,7 +63,7 @@ static void vanity_invite_shows_a_channel_visible_to_everyone(struct world *w)
 
 static void invalid_or_used_vanity_codes_are_refused(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *other = found_guild(h.bob, "Other"), *invite;
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
 

@@ -79,7 +79,7 @@ static void banning_requires_permission_and_a_higher_role(struct world *w)
 static void insert_message(struct world *w, struct test_guild *p, struct client *author,
                            double age_s, snowflake *ret)
 {
-    *ret = snowflake_at(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
+    *ret = snowflake_from_ms(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
     world_sql(
         w, "insert into messages (id, channel_id, author_id, content) values (%llu, %s, %s, 'x')",
         (unsigned long long)*ret, p->channel, author->id);

@@ -73,7 +73,7 @@ static void accepting_the_rules_ends_the_pending_state(struct world *w)
 {
     struct screened_guild s = create_screened_guild(w, RULES);
     const char *guild = s.test_guild.id;
-    struct subject reviewers = to_entitled(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
+    struct audience reviewers = audience_with_permission(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
     struct answer a;
 
     expect_json(client_get(s.eve, "/users/@me/guilds/%s/member", guild), "{'pending': true}");
@@ -97,7 +97,7 @@ static void accepting_the_rules_ends_the_pending_state(struct world *w)
                 "{'application_status': 'APPROVED', 'guild_id': '%s', 'user_id': '%s', "
                 "'rejection_reason': null, 'form_responses': [{'response': true}]}",
                 guild, s.eve->id);
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
+    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
                 "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
     expect_told(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
                 "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
@@ -183,9 +183,10 @@ static void disabling_the_form_admits_all_pending_members(struct world *w)
     struct screened_guild s = create_screened_guild(w, RULES ", " WHY);
 
     expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.test_guild.id), "{}");
-    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_UPDATE", "{'features': []}");
+    expect_told(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_UPDATE", "{'features': []}");
     world_settle(w);
-    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE", "{'pending': false}");
+    expect_told(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE",
+                "{'pending': false}");
     expect_status(send_as_eve(&s), 200);
 }
 

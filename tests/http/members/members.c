@@ -393,7 +393,7 @@ static void patching_member_roles_checks_only_changed_roles(struct world *w)
 static struct answer time_out_member(struct client *c, struct test_guild *p, struct client *who,
                                      double days)
 {
-    char body[100], when[TIMESTAMP_TEXT];
+    char body[100], when[TIMESTAMP_TEXT_SIZE];
 
     timestamp_format(clock_us() + (int64_t)(days * 86400e6), when);
     snprintf(body, sizeof body, "{'communication_disabled_until': '%s'}", when);
@@ -512,7 +512,7 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
 /* Issues an access token of a user for application 77. */
@@ -527,7 +527,7 @@ static const char *issue_access_token(struct world *w, struct client *c, const c
 
     expect(
         !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
-    return str_dupz(world_arena(w), i.token);
+    return str_dup_cstring(world_arena(w), i.token);
 }
 
 static struct answer add_member(struct client *bot, struct test_guild *p, struct client *who,
@@ -616,7 +616,7 @@ static void banned_users_or_expired_tokens_cannot_be_added(struct world *w)
 
 static void join_request_list_of_a_guild_without_requests_is_empty(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_json(client_get(h.ada, "/guilds/%s/requests?status=SUBMITTED&limit=100", h.guild),
                 "{'guild_join_requests': [], 'total': 0}");

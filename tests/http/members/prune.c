@@ -45,9 +45,9 @@ static void prune_counts_and_removes_inactive_members(struct world *w)
     forget_told(w);
     expect_json(client_post(ada, "{'days': 1}", PRUNE, guild), "{'pruned': 1}");
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", guild);
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
+    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
                 "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
-    expect_told(w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
                 "{'delete_member_days': '1', 'members_removed': '1'}}",
@@ -119,7 +119,7 @@ static int64_t count_writes(struct world *w)
 {
     struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
     static const char name[] = "\nguildhall_store_writes_total ";
-    const char *line = strstr(str_dupz(world_arena(w), a.body), name);
+    const char *line = strstr(str_dup_cstring(world_arena(w), a.body), name);
 
     expect(line != NULL);
     return atoll(line + strlen(name));

@@ -96,8 +96,8 @@ static bool is_exception(const char *name)
 static void check_exception(struct world *w, const struct route *r)
 {
     (void)w;
-    if (r->quiet != is_exception(r->name))
-        fail_test(__FILE__, __LINE__, "%s: .quiet and the list of exceptions differ", r->name);
+    if (r->allowed_when_restricted != is_exception(r->name))
+        fail_test(__FILE__, __LINE__, "%s: .allowed_when_restricted and the list of exceptions differ", r->name);
 }
 
 static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)
@@ -137,7 +137,7 @@ static const char *write_existing_url(struct world *w, const struct route *r, bo
         buf_add_str(&out, str_of(p->prefix ? p->prefix : ""));
         buf_add_str(&out, str_of(value ? value : p->is_text ? "text" : "1"));
     }
-    const char *url = str_dupz(world_arena(w), buf_str(&out));
+    const char *url = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return url;
 }

@@ -10,7 +10,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-enum { LARGEST = 10 * 1024 * 1024 };
+enum { MAX_PAYLOAD_FORM_BYTES = 10 * 1024 * 1024 };
 
 static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello, world") },
                                        { 0 } };
@@ -84,16 +84,16 @@ static void attachment_url_requires_a_valid_signature(struct world *w)
     bare = str_cut(&all, '?');
     struct arena *arena = world_arena(w);
 
-    expect_error(fetch_attachment(ada, str_dupz(arena, bare), NULL), 404, 0);
+    expect_error(fetch_attachment(ada, str_dup_cstring(arena, bare), NULL), 404, 0);
     /* Another file name, another expiry, another signature. */
-    char *other = str_dupz(arena, str_of(path));
+    char *other = str_dup_cstring(arena, str_of(path));
     *strstr(other, "hello") = 'j';
     expect_error(fetch_attachment(ada, other, NULL), 404, 0);
-    other = str_dupz(arena, str_of(path));
+    other = str_dup_cstring(arena, str_of(path));
     char *ex = strstr(other, "ex=") + 3;
     *ex = *ex == '7' ? '8' : '7';
     expect_error(fetch_attachment(ada, other, NULL), 404, 0);
-    other = str_dupz(arena, str_of(path));
+    other = str_dup_cstring(arena, str_of(path));
     char *hm = strstr(other, "hm=") + 3;
     *hm = *hm == 'a' ? 'b' : 'a';
     expect_error(fetch_attachment(ada, other, NULL), 404, 0);
@@ -218,17 +218,17 @@ static void attachment_is_limited_to_10_mib(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    char *bytes = mem_new(LARGEST + 1);
-    struct upload u[] = { { "files[0]", "big", { bytes, LARGEST } }, { 0 } };
+    char *bytes = mem_new(MAX_PAYLOAD_FORM_BYTES + 1);
+    struct upload u[] = { { "files[0]", "big", { bytes, MAX_PAYLOAD_FORM_BYTES } }, { 0 } };
 
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
-    expect_json(a, "{'attachments': [{'size': %d}]}", LARGEST);
+    expect_json(a, "{'attachments': [{'size': %d}]}", MAX_PAYLOAD_FORM_BYTES);
     u[0].bytes.n++;
     expect_error(client_upload(ada, "POST", NULL, u, MESSAGES, v.channel), 400, 50045);
-    const struct upload many[] = { { "files[0]", "a", { bytes, LARGEST } },
-                                   { "files[1]", "b", { bytes, LARGEST } },
-                                   { "files[2]", "c", { bytes, LARGEST } },
-                                   { "files[3]", "d", { bytes, LARGEST } },
+    const struct upload many[] = { { "files[0]", "a", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[1]", "b", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[2]", "c", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[3]", "d", { bytes, MAX_PAYLOAD_FORM_BYTES } },
                                    { 0 } };
     struct client *bob = world_client_with(w, ada->authorization);
     expect_error(client_upload(bob, "POST", NULL, many, MESSAGES, v.channel), 413, 40005);

@@ -23,7 +23,7 @@ static const char *format_text(struct world *w, const char *fmt, ...)
     int n = vasprintf(&out, fmt, args);
     va_end(args);
     expect(n >= 0);
-    const char *copy = str_dupz(world_arena(w), str_of(out));
+    const char *copy = str_dup_cstring(world_arena(w), str_of(out));
     free(out);
     return copy;
 }
@@ -35,7 +35,7 @@ static const char *repeat_text(struct world *w, const char *part, int count)
     buf_init(&b, 1000000);
     for (int i = 0; i < count; i++)
         buf_printf(&b, "%s%s", i && strlen(part) > 1 ? "," : "", part);
-    const char *out = str_dupz(world_arena(w), buf_str(&b));
+    const char *out = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return out;
 }

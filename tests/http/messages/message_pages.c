@@ -15,10 +15,10 @@ static void expect_page_matches_at(const char *file, int line, struct client *c,
 {
     struct answer alone = client_get(c, MESSAGE, channel, id);
     struct answer page = client_get(c, MESSAGES "?around=%s&limit=1", channel, id);
-    const char *wanted = TEXT(c->world, "[%.*s]", STR_FMT(alone.body));
+    const char *wanted = TEXT(c->world, "[%.*s]", STR_ARGS(alone.body));
 
     if (alone.status != 200 || !str_is(page.body, wanted))
-        fail_test(file, line, "a page shows %.*s, not %s", STR_FMT(page.body), wanted);
+        fail_test(file, line, "a page shows %.*s, not %s", STR_ARGS(page.body), wanted);
 }
 #define expect_page_alike(c, channel, id) expect_page_matches_at(__FILE__, __LINE__, c, channel, id)
 
@@ -97,11 +97,11 @@ static void expect_pages_for_all(struct client *const *people, size_t count, con
             struct answer alone = client_get(c, MESSAGE, channel, *--messages);
 
             expect_status(alone, 200);
-            wanted = TEXT(w, "%s%s%.*s", wanted, *wanted ? "," : "", STR_FMT(alone.body));
+            wanted = TEXT(w, "%s%s%.*s", wanted, *wanted ? "," : "", STR_ARGS(alone.body));
         }
         struct answer page = client_get(c, MESSAGES, channel);
         if (!str_is(page.body, TEXT(w, "[%s]", wanted)))
-            fail_test(__FILE__, __LINE__, "a page shows %.*s, not [%s]", STR_FMT(page.body),
+            fail_test(__FILE__, __LINE__, "a page shows %.*s, not [%s]", STR_ARGS(page.body),
                       wanted);
     }
 }

@@ -25,7 +25,7 @@ static const char *long_content(struct world *w, size_t n)
     for (size_t i = 0; i < n; i++)
         buf_add_lit(&b, "\xc3\xa4");
     buf_add_lit(&b, "'}");
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
@@ -124,7 +124,7 @@ static void sending_uses_the_current_permissions_at_each_message(struct world *w
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     const char *overwrite = "/channels/%s/permissions/%s", *member = "/guilds/%s/members/%s";
-    char until[TIMESTAMP_TEXT];
+    char until[TIMESTAMP_TEXT_SIZE];
 
     test_guild_add(&v, bob);
     expect_send_status(bob, &v, 200);
@@ -524,7 +524,7 @@ static const char *write_bulk_delete(struct world *w, const char *const *ids, si
     for (size_t i = 0; i < count; i++)
         buf_printf(&b, "%s'%s'", i ? "," : "", ids[i]);
     buf_add_lit(&b, "]}");
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }

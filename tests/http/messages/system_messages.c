@@ -23,7 +23,8 @@ static void joining_a_guild_sends_a_join_message_once(struct world *w)
 
     forget_told(w);
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
+    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}",
+                bob->id);
     expect_told(w, system_viewers(w, guild), "MESSAGE_CREATE",
                 "{'type': 7, 'content': '', 'channel_id': '%s', 'guild_id': '%s', 'mentions': [], "
                 "'author': {'id': '%s'}, 'member': {'roles': []}}",

@@ -182,9 +182,11 @@ static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
     expect(strcmp(url_part(a, "guild_id"), s.guild) == 0);
     expect(strcmp(answer_text(a, "url"), answer_text(a, "location")) == 0);
 
-    struct subject all = to_guild(id_of(s.guild));
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
-    struct subject auditors = to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct audience all = audience_of_guild(id_of(s.guild));
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience auditors =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer guild = client_get(s.bob, "/guilds/%s", s.guild);
     const char *role = answer_text(guild, "roles.1.id");
     int64_t integration = store_count(w, "select id from integrations");
@@ -225,8 +227,9 @@ static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
 
 static void expect_bot_scope_removed(struct world *w, const struct consent *s)
 {
-    struct subject all = to_guild(id_of(s->guild));
-    struct subject managers = to_entitled(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience all = audience_of_guild(id_of(s->guild));
+    struct audience managers =
+        audience_with_permission(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
 
     expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
@@ -281,17 +284,19 @@ static void banning_a_bot_or_its_leaving_keeps_the_apps_commands(struct world *w
 
     install_bot(w, &s);
     expect_status(client_put(s.bob, NULL, "/guilds/%s/bans/%s", s.guild, s.app), 204);
-    expect_told(
-        w, to_entitled(id_of(s.guild), 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
-        "GUILD_BAN_ADD", "{}");
+    expect_told(w,
+                audience_with_permission(id_of(s.guild), 0,
+                                         PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_BAN_ADD", "{}");
     expect_bot_scope_removed(w, &s);
 }
 
 static void kicking_a_bot_removes_an_app_with_bot_scope_only(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct subject all = to_guild(id_of(s.guild));
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience all = audience_of_guild(id_of(s.guild));
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
 
     struct client *bot = install_bot(w, &s);
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
@@ -313,7 +318,7 @@ static void installing_without_permissions_creates_no_role(struct world *w)
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
                   200);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
+    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 }
 
@@ -392,7 +397,8 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
         200);
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
     expect(store_count(w, "select count(*) from members") == 1);
@@ -405,12 +411,12 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     INSTALL, s.app),
         200);
-    struct subject all = to_guild(id_of(s.guild));
+    struct audience all = audience_of_guild(id_of(s.guild));
     expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
     expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
     expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
                 "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, managers, "INTEGRATION_UPDATE", "{'scopes': ['applications.commands', 'bot']}");
@@ -420,7 +426,7 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
 static void installing_again_updates_the_bots_role(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct subject all = to_guild(id_of(s.guild));
+    struct audience all = audience_of_guild(id_of(s.guild));
 
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
@@ -440,7 +446,7 @@ static void installing_again_updates_the_bots_role(struct world *w)
                     INSTALL, s.app),
         200);
     expect_told(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
                 "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
     expect(store_count(w, "select member_count from guilds") == 2);

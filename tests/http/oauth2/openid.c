@@ -80,7 +80,7 @@ static const char *signed_claims(struct world *w, struct answer keys, const char
     EVP_PKEY_free(key);
     expect(str_is(head, TEXT(w, "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"%s\"}",
                              answer_text(keys, "keys.0.kid"))));
-    return str_dupz(world_arena(w), claims);
+    return str_dup_cstring(world_arena(w), claims);
 }
 
 /* --- tests ---------------------------------------------------------------------------- */

@@ -128,7 +128,7 @@ static void token_request_requires_client_authentication(struct world *w)
     /* HTTP Basic authentication works, too. */
     char pair[200], encoded[400];
     snprintf(pair, sizeof pair, "%s:%s", s.app, s.secret);
-    struct str b = str_base64url(world_arena(w), pair, strlen(pair));
+    struct str b = str_base64url_encode(world_arena(w), pair, strlen(pair));
     size_t n = 0;
     for (; n < b.n; n++)
         encoded[n] = b.p[n] == '-' ? '+' : b.p[n] == '_' ? '/' : b.p[n];
@@ -183,12 +183,12 @@ static void bot_requiring_code_grant_is_installed_by_the_code_exchange(struct wo
     a = exchange(&s, url_part(a, "code"));
     expect_status(a, 200);
     expect_json(a, "{'scope': 'bot', 'guild': {'id': '%s', 'name': 'Home'}}", s.guild);
-    struct subject all = to_guild(id_of(s.guild));
+    struct audience all = audience_of_guild(id_of(s.guild));
     expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
     expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
     expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
                 "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}", s.bob->id);
     expect(store_count(w, "select count(*) from integrations") == 1);
 

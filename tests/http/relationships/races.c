@@ -78,9 +78,9 @@ static void *run_actor(void *arg)
         const struct client *other = a->others[rand_r(&a->seed) % (unsigned)a->other_count];
         const struct action *d = &a->actions[rand_r(&a->seed) % (unsigned)a->action_count];
 
-        int64_t began = clock_mono();
+        int64_t began = clock_monotonic_ns();
         a->last = send_action(a->fd, a->me, other->id, d);
-        a->slow += clock_mono() - began >= DEADLOCK_S * INT64_C(1000000000);
+        a->slow += clock_monotonic_ns() - began >= DEADLOCK_S * INT64_C(1000000000);
         a->failures += a->last == 0 || a->last == 409 || a->last >= 500;
     }
     return NULL;
@@ -130,7 +130,7 @@ static int64_t type_from_events(struct world *w, const struct client *c, const s
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h; h = h->next) {
-        if (h->to.kind != SUBJECT_USER || h->to.id != id_of(c->id))
+        if (h->to.kind != AUDIENCE_USER || h->to.id != id_of(c->id))
             continue;
         const struct dom *d = dom_parse(w->arena, str_of(h->payload));
         if (!dom_at(d, "id") || !str_is(dom_at(d, "id")->text, other->id))

@@ -16,14 +16,14 @@
 /* Returns a timestamp so many seconds from now. */
 static const char *time_after(struct world *w, double seconds)
 {
-    char *text = arena_alloc(world_arena(w), TIMESTAMP_TEXT);
+    char *text = arena_alloc(world_arena(w), TIMESTAMP_TEXT_SIZE);
 
     timestamp_format(clock_us() / 1000000 * 1000000 + (int64_t)(seconds * 1e6), text);
     return text;
 }
 
 struct event_guild {
-    struct home h;
+    struct server_loop h;
     const char *voice, *stage;
 };
 
@@ -73,7 +73,7 @@ static void wait_for_event_status(struct world *w, const char *id, int status)
 static void scheduled_event_create_update_and_delete_are_dispatched(struct world *w)
 {
     struct event_guild f = create_event_guild(w, PERMISSION(CREATE_EVENTS));
-    struct subject guild = to_guild(id_of(f.h.guild));
+    struct audience guild = audience_of_guild(id_of(f.h.guild));
     struct answer a = client_post(f.h.bob, write_external_event(w, ", 'description': 'By foot'"),
                                   EVENTS, f.h.guild);
     const char *id;
@@ -88,7 +88,7 @@ static void scheduled_event_create_update_and_delete_are_dispatched(struct world
                 "'creator': {'id': '%s'}}",
                 f.h.guild, f.h.bob->id, f.h.bob->id);
     expect_absent(a, "user_count");
-    expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 100, 'target_id': '%s'}", id);
     expect_told(w, guild, "GUILD_SCHEDULED_EVENT_CREATE", "{'id': '%s', 'auto_start': true}", id);
     expect_told(w, guild, "GUILD_SCHEDULED_EVENT_USER_ADD",
@@ -99,13 +99,13 @@ static void scheduled_event_create_update_and_delete_are_dispatched(struct world
     expect_json(client_get(f.h.ada, EVENTS "?with_user_count=true", f.h.guild),
                 "[{'id': '%s', 'user_count': 1}]", id);
     expect_json(client_patch(f.h.bob, "{'name': 'Run'}", EVENT, f.h.guild, id), "{'name': 'Run'}");
-    expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
                 "'new_value': 'Run'}]}");
     expect_told(w, guild, "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'name': 'Run'}", id);
     expect_status(client_delete(f.h.bob, EVENT, f.h.guild, id), 204);
-    expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 102}");
     expect_told(w, guild, "GUILD_SCHEDULED_EVENT_DELETE", "{'id': '%s', 'name': 'Run'}", id);
     expect_error(client_get(f.h.ada, EVENT, f.h.guild, id), 404, 10070);
@@ -217,7 +217,7 @@ static void scheduled_event_starts_and_ends_at_its_times(struct world *w)
 static void starting_a_stage_event_creates_its_stage_instance(struct world *w)
 {
     struct event_guild f = create_event_guild(w, 0);
-    struct subject viewers = to_viewers(id_of(f.h.guild), id_of(f.stage));
+    struct audience viewers = audience_of_channel_viewers(id_of(f.h.guild), id_of(f.stage));
     const char *id = create_event(f.h.ada, &f, write_channel_event(w, 1, f.stage));
     struct answer a = client_patch(f.h.ada, "{'status': 2}", EVENT, f.h.guild, id);
 
@@ -225,7 +225,7 @@ static void starting_a_stage_event_creates_its_stage_instance(struct world *w)
     const char *stage = answer_text(a, "entity_id");
     expect_json(client_get(f.h.ada, "/stage-instances/%s", f.stage),
                 "{'id': '%s', 'topic': 'Talk', 'guild_scheduled_event_id': '%s'}", stage, id);
-    expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
     expect_told(w, viewers, "STAGE_INSTANCE_CREATE", "{'id': '%s'}", stage);
     expect_told(w, viewers, "MESSAGE_CREATE", "{'type': 27, 'content': 'Talk'}");
@@ -250,8 +250,8 @@ static void deleting_a_channel_cancels_its_scheduled_events(struct world *w)
     const char *id = create_event(f.h.ada, &f, write_channel_event(w, 2, f.voice));
 
     expect_status(client_delete(f.h.ada, "/channels/%s", f.voice), 200);
-    expect_told(w, to_viewers(id_of(f.h.guild), id_of(f.voice)), "GUILD_SCHEDULED_EVENT_UPDATE",
-                "{'id': '%s', 'status': 4}", id);
+    expect_told(w, audience_of_channel_viewers(id_of(f.h.guild), id_of(f.voice)),
+                "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'status': 4}", id);
 }
 
 static void members_can_subscribe_to_a_scheduled_event(struct world *w)
@@ -264,7 +264,7 @@ static void members_can_subscribe_to_a_scheduled_event(struct world *w)
     expect_json(client_put(f.h.bob, NULL, EVENT "/users/@me", f.h.guild, id),
                 "{'guild_scheduled_event_id': '%s', 'user_id': '%s', 'response': 1}", id,
                 f.h.bob->id);
-    expect_told(w, to_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_ADD",
+    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_ADD",
                 "{'user_id': '%s'}", f.h.bob->id);
     expect_status(client_put(f.h.bob, NULL, EVENT "/users/@me", f.h.guild, id), 200);
     expect_nothing_told(w); /* a second request changes nothing */
@@ -278,7 +278,7 @@ static void members_can_subscribe_to_a_scheduled_event(struct world *w)
     expect_json(client_get(bot, EVENT "/users/counts", f.h.guild, id),
                 "{'guild_scheduled_event_count': 2, 'guild_scheduled_event_exception_counts': {}}");
     expect_status(client_delete(f.h.bob, EVENT "/users/@me", f.h.guild, id), 204);
-    expect_told(w, to_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_REMOVE",
+    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_REMOVE",
                 "{'user_id': '%s'}", f.h.bob->id);
     expect_error(client_delete(f.h.bob, EVENT "/users/@me", f.h.guild, id), 404, 10071);
     expect_error(client_put(bot, NULL, EVENT "/users/@me", f.h.guild, id), 403, 20001);
@@ -309,10 +309,10 @@ static void recurring_event_skips_canceled_exceptions(struct world *w)
                     EVENT "/exceptions", f.h.guild, id);
     expect_json(a, "{'event_id': '%s', 'is_canceled': true, 'scheduled_start_time': null}", id);
     const char *exception = answer_text(a, "event_exception_id");
-    expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                 "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 200, 'options': {'event_exception_id': '%s'}}", exception);
-    expect_told(w, to_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE",
+    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE",
                 "{'event_exception_id': '%s', 'guild_id': '%s'}", exception, f.h.guild);
     expect_json(
         client_put(f.h.bob, "{'response': 0}", EVENT "/%s/users/@me", f.h.guild, id, exception),
@@ -342,7 +342,7 @@ static void recurring_event_skips_canceled_exceptions(struct world *w)
 
 static const char *snowflake_after(struct world *w, long seconds)
 {
-    return TEXT(w, "%llu", (unsigned long long)snowflake_at(clock_ms() + seconds * 1000));
+    return TEXT(w, "%llu", (unsigned long long)snowflake_from_ms(clock_ms() + seconds * 1000));
 }
 
 static void subscription_must_name_an_occurrence_of_the_event(struct world *w)

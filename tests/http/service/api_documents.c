@@ -23,7 +23,7 @@ static void check_route_row(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "%s: the service knows no callers", r->name);
     /* Any scope is allowed only on routes for bearer tokens alone. */
     if (r->auth & AUTH_BEARER &&
-        (r->scope ? !auth_scope(str_of(r->scope)) : r->auth != AUTH_BEARER))
+        (r->scope ? !auth_scope_bit(str_of(r->scope)) : r->auth != AUTH_BEARER))
         fail_test(__FILE__, __LINE__, "%s: no scope for bearers", r->name);
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *other = (*d)->routes; other && other->path; other++)
@@ -38,7 +38,7 @@ static void resolver_names_are_unique(struct world *w)
     (void)w;
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
-            if (router_resolver(guildhall_domains, str_of(r->name)) != r)
+            if (router_find_resolver(guildhall_domains, str_of(r->name)) != r)
                 fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
 }
 
@@ -58,9 +58,9 @@ static void check_schema(const struct schema *s, void *arg)
 static void check_route_schemas(struct world *w, const struct route *r)
 {
     if (r->body)
-        schema_walk(r->body, check_schema, w);
+        schema_visit_all(r->body, check_schema, w);
     if (r->reply)
-        schema_walk(r->reply, check_schema, w);
+        schema_visit_all(r->reply, check_schema, w);
     if (r->query)
         check_schema(r->query, w);
 }
@@ -103,7 +103,7 @@ static void check_parameter(const struct dom *operation, struct str name, const 
         if (str_eq(dom_at(&list->items[i], "name")->text, name) &&
             str_is(dom_at(&list->items[i], "in")->text, in))
             return;
-    fail_test(__FILE__, __LINE__, "openapi.json: no parameter %.*s in the %s", STR_FMT(name), in);
+    fail_test(__FILE__, __LINE__, "openapi.json: no parameter %.*s in the %s", STR_ARGS(name), in);
 }
 
 /* Returns the path of a route in the document. Interaction followups share the paths and
@@ -134,7 +134,7 @@ static void check_operation(struct world *w, const struct route *r)
                   require_member(operation, "summary", r)->text.n, r->doc, strlen(r->doc)));
     if (r->body)
         require_member(operation, "requestBody", r);
-    struct str status = str_printf(world_arena(w), "%d", route_status(r));
+    struct str status = str_printf(world_arena(w), "%d", route_success_status(r));
     require_member(require_member(operation, "responses", r), status.p, r);
 
     for (struct str rest = str_of(path); rest.n;) {
@@ -160,7 +160,7 @@ static void check_references(struct world *w, const struct dom *d)
         while (rest.n && target)
             target = dom_member(target, str_cut(&rest, '/'));
         if (!target)
-            fail_test(__FILE__, __LINE__, "openapi.json: %.*s leads nowhere", STR_FMT(ref->text));
+            fail_test(__FILE__, __LINE__, "openapi.json: %.*s leads nowhere", STR_ARGS(ref->text));
     }
     for (size_t i = 0; i < d->count; i++)
         check_references(w, &d->items[i]);
@@ -172,7 +172,7 @@ static void check_unique_names(const struct dom *object)
         for (size_t j = 0; j < i; j++)
             if (str_eq(object->items[i].key, object->items[j].key))
                 fail_test(__FILE__, __LINE__, "openapi.json: two are called %.*s",
-                          STR_FMT(object->items[i].key));
+                          STR_ARGS(object->items[i].key));
 }
 
 static void openapi_document_describes_every_route(struct world *w)
@@ -207,7 +207,7 @@ static void check_reference_chapter(struct world *w, const struct route *r)
 static void reference_document_contains_every_route_error_and_event(struct world *w)
 {
     buf_init(&reference, 16 * 1024 * 1024);
-    api_reference(guildhall_domains, &reference);
+    api_write_reference(guildhall_domains, &reference);
     each_route(w, check_reference_chapter);
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         struct str message = str_of(error_info((enum err)e)->message);
@@ -258,7 +258,7 @@ static void reference_document_counts_served_operations(struct world *w)
 
     (void)w;
     buf_init(&out, 8 * 1024 * 1024);
-    api_reference(guildhall_domains, &out);
+    api_write_reference(guildhall_domains, &out);
     expect(memmem(out.p, out.n, "222 of the 222 that", 19));
     expect(!memmem(out.p, out.n, "| PUT `/channels/{}/thread-members/@me`", 39));
     expect(memmem(out.p, out.n, "The path is shared with `/webhooks/{interaction.", 48));

@@ -33,7 +33,7 @@ static void check_long_read(struct world *w, const struct route *r)
         if (strcmp(r->name, long_reads[i]) != 0)
             continue;
         found++;
-        if (!r->aside && !r->measured)
+        if (!r->background && !r->measured)
             fail_test(__FILE__, __LINE__, "%s is not read aside", r->name);
     }
 }
@@ -60,7 +60,7 @@ static enum err record_loop(struct call *call)
 static enum err record_thread(struct call *call)
 {
     handled_on = pthread_self();
-    owned_by = call_owner(call);
+    owned_by = call_scheduling_key(call);
     return OK;
 }
 
@@ -75,7 +75,7 @@ static enum err work_between_rows(struct call *call)
     if (e)
         return e;
     while (rows_next(&rows))
-        for (int64_t end = clock_thread() + 1000 * 1000; clock_thread() < end;)
+        for (int64_t end = clock_thread_cpu_ns() + 1000 * 1000; clock_thread_cpu_ns() < end;)
             ;
     record_thread(call);
     return rows_end(&rows);
@@ -89,8 +89,8 @@ static enum err work_between_rows(struct call *call)
     }
 
 static const struct route routes[] = {
-    READ("/short", record_thread, .aside = false),
-    READ("/long", record_thread, .aside = true),
+    READ("/short", record_thread, .background = false),
+    READ("/long", record_thread, .background = true),
     READ("/few", record_thread, .measured = true),
     READ("/many", work_between_rows, .measured = true),
     {
@@ -101,7 +101,7 @@ static const struct route routes[] = {
         .auth = AUTH_OPEN,
         .status = 204,
         .store = ROUTE_STORE_READ,
-        .aside = true,
+        .background = true,
         .handle = record_thread,
     },
     { 0 },
@@ -129,7 +129,7 @@ static void long_reads_do_not_run_on_an_event_loop(struct world *w)
     }
 }
 
-/* A caller with many reads waits only for its own queue: see tests/unit/store/lanes.c. */
+/* A caller with many reads waits only for its own queue: see tests/unit/store/fair_queue.c. */
 static void long_reads_are_queued_per_caller(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");

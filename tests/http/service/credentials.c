@@ -102,7 +102,7 @@ static void classify_field(enum side side, const struct schema *s, struct str na
 {
     char field[128];
 
-    snprintf(field, sizeof field, "%s.%.*s", s->name ? s->name : "", STR_FMT(name));
+    snprintf(field, sizeof field, "%s.%.*s", s->name ? s->name : "", STR_ARGS(name));
     struct credential_field *row = find_row(side, field, route);
     if (row)
         row->found = true;
@@ -232,7 +232,7 @@ static bool has_value(struct answer a, const char *field)
     const char *at;
 
     while ((at = memmem(rest.p, rest.n, key, strlen(key)))) {
-        rest = str_from(rest, (size_t)(at - rest.p) + strlen(key));
+        rest = str_skip(rest, (size_t)(at - rest.p) + strlen(key));
         if (rest.n > 2 && memcmp(rest.p, "nu", 2) && memcmp(rest.p, "[]", 2) &&
             memcmp(rest.p, "\"\"", 2))
             return true;

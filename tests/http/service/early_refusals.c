@@ -40,7 +40,7 @@ static struct str send_head(struct world *w, const char *method, const char *pat
 static void expect_first_line(struct str answer, const char *line)
 {
     if (answer.n < strlen(line) || memcmp(answer.p, line, strlen(line)) != 0)
-        fail_test(__FILE__, __LINE__, "expected '%s', not '%.*s'", line, STR_FMT(answer));
+        fail_test(__FILE__, __LINE__, "expected '%s', not '%.*s'", line, STR_ARGS(answer));
 }
 
 static void long_body_is_refused_before_it_is_received(struct world *w)
@@ -182,7 +182,7 @@ static void descriptor_limit_is_raised_to_the_hard_limit(struct world *w)
     expect(getrlimit(RLIMIT_NOFILE, &before) == 0);
     r = (struct rlimit){ before.rlim_max - 1, before.rlim_max };
     expect(setrlimit(RLIMIT_NOFILE, &r) == 0);
-    guildhall_raise_descriptors();
+    raise_descriptor_limit();
     expect(getrlimit(RLIMIT_NOFILE, &r) == 0);
     expect(r.rlim_cur == before.rlim_max);
     setrlimit(RLIMIT_NOFILE, &before);

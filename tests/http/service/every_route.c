@@ -45,10 +45,10 @@ static enum err revoke_client_token(struct tx *tx, void *arg)
     struct credential c;
     const struct client *client = arg;
     struct str token;
-    enum caller_kind kind = credential_kind(str_of(client->authorization), &token);
+    enum caller_kind kind = parse_credential_kind(str_of(client->authorization), &token);
 
-    expect(credential_parse(kind, token, &c));
-    return auth_revoke(tx, c.session);
+    expect(parse_credential_token(kind, token, &c));
+    return auth_delete_token(tx, c.session);
 }
 
 static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
@@ -164,7 +164,7 @@ static void check_required_fields(struct world *w, const struct route *r)
 
         if (path_was_refused(r, a))
             return;
-        const char *name = str_dupz(world_arena(w), f->name);
+        const char *name = str_dup_cstring(world_arena(w), f->name);
         expect_invalid(a, name, "BASE_TYPE_REQUIRED");
         /* An empty body is treated as {}. */
         expect_invalid(call_with_body(r, c, "application/json", STR("")), name,
@@ -217,15 +217,15 @@ static void check_response(const struct route *r, struct answer a)
         return;
     if (r->reply && schema_decode(r->reply, a.body, &form, &value)) {
         struct buf problems;
-        struct json j = json_to(&problems);
+        struct json_writer j = json_writer_to(&problems);
 
         buf_init(&problems, 65536);
-        form_write(&form, &j);
-        fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_FMT(a.body),
-                  STR_FMT(buf_str(&problems)));
+        write_form_errors_json(&form, &j);
+        fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_ARGS(a.body),
+                  STR_ARGS(buf_str(&problems)));
     }
     if (!r->reply && !r->service)
-        expect_status(a, route_status(r));
+        expect_status(a, route_success_status(r));
 }
 
 static size_t event_cursor;

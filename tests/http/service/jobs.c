@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
@@ -30,7 +30,7 @@ static enum err run_append_job(struct call *call, const struct job *job)
         failures_left--;
         return ERR_INTERNAL;
     }
-    call_emit(call, EVENT_USER_UPDATE, to_user(job->key), &partial_user_schema, &user);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(job->key), &partial_user_schema, &user);
     return e;
 }
 static const struct job_kind append_kind = { "append", "Adds to a biography.",
@@ -40,7 +40,7 @@ static const struct job_kind fetch_kind;
 
 static enum err finish_fetch(struct call *call)
 {
-    const snowflake *key = call_passed(call, "snowflake");
+    const snowflake *key = call_passed_data(call, "snowflake");
     snowflake id = *key;
     enum err e = append_to_bio(call->tx, id, STR("fetched "));
 
@@ -51,12 +51,12 @@ static void run_fetch_job(struct api *api, struct loop *loop, const struct job *
 {
     /* The first run is lost and its lease expires. */
     if (starts++ > 0)
-        errand_start(api, loop,
-                     &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                       .run = finish_fetch,
-                                       .type = "snowflake",
-                                       .data = &job->key,
-                                       .size = sizeof job->key });
+        internal_call_start(api, loop,
+                            &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                                     .run = finish_fetch,
+                                                     .type = "snowflake",
+                                                     .data = &job->key,
+                                                     .size = sizeof job->key });
 }
 static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = run_fetch_job,
                                             .lease_ms = 60 * 1000 };
@@ -78,7 +78,7 @@ static const struct job_kind hold_kind = { "hold", "Goes on.", .start = run_hold
 
 static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
 
-struct plan {
+struct decode_plan {
     struct str word;
     int64_t seconds;
 };
@@ -86,17 +86,17 @@ struct plan {
 static const struct type type_seconds = { .kind = KIND_INT, .min = 0, .max = 1000 };
 static const struct type type_word = { .kind = KIND_STRING, .max = 100 };
 static const struct field plan_fields[] = {
-    { FIELD(struct plan, word), .type = &type_word },
-    { FIELD(struct plan, seconds), .type = &type_seconds },
+    { FIELD(struct decode_plan, word), .type = &type_word },
+    { FIELD(struct decode_plan, seconds), .type = &type_seconds },
     { 0 },
 };
-static const struct schema plan_schema = { "Plan", sizeof(struct plan), plan_fields,
+static const struct schema plan_schema = { "Plan", sizeof(struct decode_plan), plan_fields,
                                            .doc = "When to write what." };
 static const struct type plan_type = { .kind = KIND_OBJECT, .schema = &plan_schema };
 
 static enum err schedule_append(struct call *call)
 {
-    const struct plan *in = call->body;
+    const struct decode_plan *in = call->body;
 
     return job_schedule(call, &append_kind, call->caller->id, clock_us() + in->seconds * 1000000,
                         in->word);
@@ -117,7 +117,7 @@ static enum err schedule_hold(struct call *call)
 static enum err renew_hold(struct call *call)
 {
     bool ours;
-    enum err e = job_renew(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
+    enum err e = job_renew_lease(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
 
     return e || ours ? e : ERR_NOT_FOUND;
 }
@@ -146,7 +146,7 @@ static enum err get_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply(call, &(struct plan){ .word = row_text(&row, 0) });
+    return e ? e : call_reply(call, &(struct decode_plan){ .word = row_text(&row, 0) });
 }
 
 static const struct route routes[] = {
@@ -298,12 +298,12 @@ static void job_that_is_already_due_does_not_wait_for_the_timer(struct world *w)
         people[i] = world_client(w, name);
     }
     for (int i = 0; i < PEOPLE * EACH && quick < QUICK_ONES; i++) {
-        int64_t began = clock_mono();
+        int64_t began = clock_monotonic_ns();
 
         words[i / PEOPLE] = 'x';
         expect_status(client_post(people[i % PEOPLE], "{'word': 'x', 'seconds': 0}", "/plan"), 204);
         expect_bio(people[i % PEOPLE], words);
-        quick += clock_mono() - began < TICK_MS * INT64_C(1000000) * 3 / 4;
+        quick += clock_monotonic_ns() - began < TICK_MS * INT64_C(1000000) * 3 / 4;
     }
     expect(quick == QUICK_ONES);
 }

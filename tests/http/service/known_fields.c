@@ -72,7 +72,7 @@ static void check_field_names(size_t row, bool in_body)
         if (name.n && !some_route_has_field(row, in_body, name))
             fail_test(__FILE__, __LINE__, "%s %s: nothing is known of %s %.*s",
                       http_method_name(known[row].method), known[row].path,
-                      in_body ? "the body's" : "the query's", STR_FMT(name));
+                      in_body ? "the body's" : "the query's", STR_ARGS(name));
     }
 }
 

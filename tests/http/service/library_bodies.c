@@ -162,7 +162,7 @@ static struct str fill_template(struct world *w, const struct names *names, cons
         else
             buf_add_char(&out, json && *text == '\'' ? '"' : *text);
     }
-    return buf_take(&out, world_arena(w));
+    return buf_move_to_arena(&out, world_arena(w));
 }
 
 static void check_library_body(struct client *c, const struct names *names,
@@ -171,7 +171,7 @@ static void check_library_body(struct client *c, const struct names *names,
     struct world *w = c->world;
     struct str path = fill_template(w, names, b->path, false);
     struct str body = fill_template(w, names, b->body, !strcmp(b->type, JSON));
-    struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_FMT(path)),
+    struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_ARGS(path)),
                                      TEXT(w, "Content-Type: %s\r\n", b->type), body);
 
     a.call = TEXT(w, "%s: %s", b->library, a.call);

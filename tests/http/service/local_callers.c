@@ -21,7 +21,7 @@ static const char *send_raw_request(struct world *w, const char *line, const cha
         QUIET_MS);
 
     expect(got.n > 12);
-    return TEXT(w, "%.*s", STR_FMT(got));
+    return TEXT(w, "%.*s", STR_ARGS(got));
 }
 
 static int response_status(const char *answer)
@@ -158,7 +158,7 @@ static void attachment_urls_in_events_ignore_the_senders_host_header(struct worl
 
         expect(response_status(got) == 200 && json);
         const struct dom *d = dom_parse(world_arena(w), str_of(json + 4));
-        const char *url = TEXT(w, "%.*s", STR_FMT(dom_at(d, "attachments.0.url")->text));
+        const char *url = TEXT(w, "%.*s", STR_ARGS(dom_at(d, "attachments.0.url")->text));
         expect(strncmp(url, own, strlen(own)) == 0);
         expect_channel_event(&room, "MESSAGE_CREATE",
                              "{'attachments': [{'url': '%s', 'proxy_url': '%s'}]}", url, url);

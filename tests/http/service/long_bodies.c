@@ -65,8 +65,8 @@ static void long_bodies_get_the_same_response_as_short_ones(struct world *w)
         expect_status(brief, calls[i].status);
         expect_status(lengthy, calls[i].status);
         if (!str_eq(brief.body, lengthy.body))
-            fail_test(__FILE__, __LINE__, "%.*s: %.*s is not %.*s", STR_FMT(calls[i].body),
-                      STR_FMT(lengthy.body), STR_FMT(brief.body));
+            fail_test(__FILE__, __LINE__, "%.*s: %.*s is not %.*s", STR_ARGS(calls[i].body),
+                      STR_ARGS(lengthy.body), STR_ARGS(brief.body));
     }
 }
 
@@ -130,7 +130,7 @@ static void guild_accepts_all_five_images_in_one_request(struct world *w)
     int n = snprintf(head, sizeof head,
                      "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n" JSON
                      "Content-Length: %d\r\n\r\n",
-                     path, ada->authorization, BODY_WITH_PICTURES(5) + 1);
+                     path, ada->authorization, BODY_MAX_WITH_IMAGES(5) + 1);
     struct str refused = client_raw(ada, str_slice(head, (size_t)n), 60000);
     expect(str_starts(refused, STR("HTTP/1.1 413 ")));
 }
@@ -154,7 +154,7 @@ static void long_responses_can_be_gzip_compressed(struct world *w)
 
     expect_status(plain, 200);
     expect_status(zipped, 200);
-    expect(plain.body.n > HTTP_GZIP_LONGEST && !answer_header(plain, "Content-Encoding").p);
+    expect(plain.body.n > HTTP_GZIP_MAX_BYTES && !answer_header(plain, "Content-Encoding").p);
     expect(str_is(answer_header(plain, "Vary"), "Accept-Encoding"));
     expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
     expect(str_is(answer_header(zipped, "Vary"), "Accept-Encoding"));

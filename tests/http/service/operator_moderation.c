@@ -27,8 +27,8 @@ static const char *run_operator_command(struct world *w, const char *fmt, ...)
     vsnprintf(question + 8, sizeof question - 8, fmt, args);
     va_end(args);
     buf_init(&out, SIZE_MAX);
-    expect(control_ask(world_folder(w), question, &out) == OK);
-    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    expect(control_request(world_folder(w), question, &out) == OK);
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return text;
 }
@@ -50,7 +50,7 @@ static const char *first_cell(struct world *w, const char *answer)
 
     str_cut(&rest, '\n');
     str_cut(&rest, '\n');
-    return str_dupz(world_arena(w), str_cut(&rest, '\t'));
+    return str_dup_cstring(world_arena(w), str_cut(&rest, '\t'));
 }
 
 /* --- messages ------------------------------------------------------------------------- */

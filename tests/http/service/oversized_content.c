@@ -75,7 +75,7 @@ static enum err reply_with_letters(struct call *call)
     struct word word = { write_letters(call) };
     enum err e = store_note(call, STR("replied"));
 
-    return e ? e : call_reply_as(call, &type_word_object, &word);
+    return e ? e : call_reply_as_type(call, &type_word_object, &word);
 }
 
 static enum err add_long_header(struct call *call)
@@ -89,14 +89,14 @@ static enum err store_long_column(struct call *call)
 {
     struct str text = write_letters(call);
 
-    return store_note(call, column_encode(call->arena, &type_word, &text));
+    return store_note(call, json_column_encode(call->arena, &type_word, &text));
 }
 
 static enum err emit_long_event(struct call *call)
 {
     struct word word = { write_letters(call) };
 
-    call_emit(call, EVENT_USER_UPDATE, to_user(call->caller->id), &word_schema, &word);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(call->caller->id), &word_schema, &word);
     return store_note(call, STR("told"));
 }
 
@@ -110,8 +110,8 @@ static enum err get_note(struct call *call)
     struct str bio = e ? STR("") : row_text(&row, 0);
 
     return e ? e
-             : call_reply_as(call, &type_shown_object,
-                             &(struct word){ str_slice(bio.p, bio.n < 16 ? bio.n : 16) });
+             : call_reply_as_type(call, &type_shown_object,
+                                  &(struct word){ str_slice(bio.p, bio.n < 16 ? bio.n : 16) });
 }
 
 #define ORDER(path_, handle_)                                                        \
@@ -208,16 +208,16 @@ static void oversized_event_is_413_and_not_sent(struct world *w)
 
 /* Writes a guild of 3 MiB. */
 static enum err write_large_guild(struct tx *tx, const struct member *m,
-                                  const struct gateway_viewer *v, struct json *out)
+                                  const struct gateway_viewer *v, struct json_writer *out)
 {
     (void)tx, (void)v;
-    json_object(out);
+    json_begin_object(out);
     json_name(out, "id");
     json_id(out, m->guild_id);
     json_name(out, "name");
     json_raw(out, str_slice(texts, 3 * MIB));
     buf_add_char(out->out, '"');
-    json_object_end(out);
+    json_end_object(out);
     return OK;
 }
 

@@ -52,7 +52,7 @@ static void expect_refused(struct world *w, const char *what, struct str request
 
     if (response_status(answer) != status || count_responses(answer) != 1)
         fail_test(__FILE__, __LINE__, "%s: expected one answer %d, not %.*s", what, status,
-                  STR_FMT(answer));
+                  STR_ARGS(answer));
     expect(json && dom_at(json, "message") && dom_at(json, "code"));
     expect(str_is(dom_at(json, "code")->text, status == 413 ? "40005" : "0"));
     expect(text_contains(answer, "\r\nContent-Type: application/json\r\n"));
@@ -155,10 +155,10 @@ static void request_heads_have_size_limits(struct world *w)
     expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
     expect_refused(w, "a long header", repeat_char(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
     for (int i = 2; i < 100; i++)
-        all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_FMT(all));
-    fits = str_printf(world_arena(w), "%.*s\r\n", STR_FMT(all));
+        all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_ARGS(all));
+    fits = str_printf(world_arena(w), "%.*s\r\n", STR_ARGS(all));
     expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
-    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_FMT(all)),
+    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_ARGS(all)),
                    431);
 }
 
@@ -178,7 +178,7 @@ static void request_bodies_have_size_limits(struct world *w)
     /* A chunked body has no declared length. */
     struct str chunked =
         str_printf(world_arena(w), LOGIN "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%.*s", larger.n,
-                   STR_FMT(larger));
+                   STR_ARGS(larger));
     expect_refused(w, "a chunk too long", chunked, 413);
     /* An unknown route accepts no body. */
     expect_refused(w, "a body for nobody",
@@ -411,13 +411,13 @@ static void deeply_nested_json_is_refused(struct world *w)
     struct str ends = repeat_char(w, "", ']', 63, "}");
 
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, lists), 400, 50109);
-    struct str fits = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(closed), STR_FMT(ends));
+    struct str fits = str_printf(world_arena(w), "%.*s%.*s", STR_ARGS(closed), STR_ARGS(ends));
     expect_status(client_request(ada, "PATCH", "/api/users/@me", JSON, fits), 200);
-    struct str deeper = str_printf(world_arena(w), "{\"y\":%.*s}", STR_FMT(fits));
+    struct str deeper = str_printf(world_arena(w), "{\"y\":%.*s}", STR_ARGS(fits));
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, deeper), 400, 50109);
     struct str objects = STR("{\"a\":");
     for (int i = 0; i < 17; i++)
-        objects = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(objects), STR_FMT(objects));
+        objects = str_printf(world_arena(w), "%.*s%.*s", STR_ARGS(objects), STR_ARGS(objects));
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, objects), 400, 50109);
     expect_server_alive(w);
 }

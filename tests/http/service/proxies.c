@@ -89,9 +89,9 @@ static void gateway_url_uses_the_clients_forwarded_scheme(struct world *w)
 
 static uint64_t count_bytes_read(struct world *w)
 {
-    struct server_stats stats;
+    struct http_server_stats stats;
 
-    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
     return stats.bytes_in;
 }
 

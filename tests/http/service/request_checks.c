@@ -46,19 +46,19 @@ static const struct schema page_schema = { "Page", sizeof(struct page), page_fie
                                            .doc = "A page." };
 static const struct type page_type = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-static const struct limit limit_thing = { .name = "thing", .count = 2, .window_s = 10 };
-static const struct limit limit_shared = { "well", 2, 10, .shared = true };
+static const struct rate_limit limit_thing = { .name = "thing", .count = 2, .window_s = 10 };
+static const struct rate_limit limit_shared = { "well", 2, 10, .shared = true };
 
 static enum err resolve_thing(struct call *call)
 {
-    snowflake id = call_id(call, "thing.id");
+    snowflake id = call_path_id(call, "thing.id");
 
     return id == THING_UNKNOWN ? ERR_UNKNOWN_CHANNEL : id == THING_HIDDEN ? ERR_MISSING_ACCESS : OK;
 }
 
 static enum err check_permission(struct call *call, uint64_t needs)
 {
-    bool locked = needs && call_id(call, "thing.id") == THING_LOCKED;
+    bool locked = needs && call_path_id(call, "thing.id") == THING_LOCKED;
 
     return locked && needs == PERMISSION(MANAGE_GUILD) ? ERR_MISSING_PERMISSIONS : OK;
 }
@@ -67,9 +67,9 @@ static enum err put_thing(struct call *call)
 {
     struct user user = { .id = call->caller->id, .username = STR("ada") };
 
-    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &partial_user_schema, &user);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &partial_user_schema, &user);
     call_add_header(call, "X-Box", STR("touched"));
-    if (call_id(call, "thing.id") == THING_BUSY)
+    if (call_path_id(call, "thing.id") == THING_BUSY)
         return ERR_ALREADY_MEMBER;
     return call_reply(call, call->body);
 }
@@ -86,7 +86,7 @@ static enum err reply_with_body(struct call *call)
 
 static enum err reply_with_word(struct call *call)
 {
-    return call_reply(call, &(struct box){ .name = call_text(call, "word"), .count = 1 });
+    return call_reply(call, &(struct box){ .name = call_path_text(call, "word"), .count = 1 });
 }
 
 static enum err expect_no_tx(struct call *call)

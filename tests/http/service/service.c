@@ -62,14 +62,15 @@ static void expect_prometheus(struct str text)
         struct str line = str_cut(&text, '\n');
 
         if (str_starts(line, STR("# HELP "))) {
-            line = str_from(line, 7);
+            line = str_skip(line, 7);
             name = str_cut(&line, ' ');
             expect(is_metric_name(name) && line.n > 0);
             struct str type = str_cut(&text, '\n');
             expect(str_starts(type, STR("# TYPE ")));
-            type = str_from(type, 7);
+            type = str_skip(type, 7);
             expect(str_eq(str_cut(&type, ' '), name));
-            expect(str_is(type, "counter") || str_is(type, "gauge") || str_is(type, "histogram"));
+            expect(str_is(type, "limit_counter") || str_is(type, "gauge") ||
+                   str_is(type, "histogram"));
             histogram = str_is(type, "histogram");
             continue;
         }
@@ -77,7 +78,7 @@ static void expect_prometheus(struct str text)
         struct str value = line, labels = line;
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_from(line, i + 1);
+                value = str_skip(line, i + 1);
         char number[32] = { 0 }, *end;
         labels = str_slice(line.p, line.n - value.n - 1);
         struct str sampled = str_cut(&labels, '{');
@@ -99,7 +100,7 @@ static uint64_t read_metric(struct world *w, const char *name)
 
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_from(line, i + 1);
+                value = str_skip(line, i + 1);
         struct str key = str_slice(line.p, line.n - value.n - (value.n < line.n));
 
         if (str_is(key, name) && str_to_u64(value, &n))
@@ -292,7 +293,7 @@ static void openapi_document_supports_etag_and_304(struct world *w)
     expect(str_starts(tag, STR("W/\"")) && tag.n == 36);
     expect(str_is(answer_header(a, "Content-Type"), "application/json"));
     expect(str_is(answer_header(a, "Cache-Control"), "no-cache"));
-    snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_FMT(tag));
+    snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_ARGS(tag));
     a = call_service(w, "GET", "/openapi.json", known);
     expect_status(a, 304);
     expect(a.body.n == 0 && !answer_header(a, "Content-Type").p);
@@ -502,9 +503,9 @@ static void configure_slow_passwords(struct config *config)
 
 static uint64_t count_requests(struct world *w)
 {
-    struct server_stats stats;
+    struct http_server_stats stats;
 
-    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 

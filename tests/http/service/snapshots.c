@@ -84,8 +84,8 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_ask(world_folder(w), "console-key", &out) == OK);
-    const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_FMT(buf_str(&out)));
+    expect(control_request(world_folder(w), "console-key", &out) == OK);
+    const char *key = TEXT(w, "Authorization: Bearer %.*s\r\n", STR_ARGS(buf_str(&out)));
     buf_clear(&out);
     static const struct {
         const char *method, *path, *body;

@@ -56,8 +56,8 @@ static const char *read_console_key(struct world *w)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    expect(control_ask(world_folder(w), "console-key", &out) == OK);
-    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    expect(control_request(world_folder(w), "console-key", &out) == OK);
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     expect(strlen(text) == 43);
     return text;

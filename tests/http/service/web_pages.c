@@ -98,7 +98,7 @@ static void asset_files_are_cacheable_by_hash(struct world *w)
     expect(zipped.body.n < plain.body.n);
     zipped = get_page(w, "GET", path.p, "Accept-Encoding: gzip\r\n");
     expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
-    struct str again = str_printf(world_arena(w), "If-None-Match: %.*s\r\n", STR_FMT(tag));
+    struct str again = str_printf(world_arena(w), "If-None-Match: %.*s\r\n", STR_ARGS(tag));
     expect_status(get_page(w, "GET", path.p, again.p), 304);
     expect_status(get_page(w, "GET", path.p, "If-None-Match: \"other\"\r\n"), 200);
 }

@@ -59,8 +59,9 @@ static struct answer create_sound(struct client *c, const char *guild, const cha
 
 static void sound_can_be_created_changed_and_deleted(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer a = create_sound(h.bob, h.guild, "ding", write_mp3(w, 10));
     const char *id;
 
@@ -71,7 +72,7 @@ static void sound_can_be_created_changed_and_deleted(struct world *w)
                 "'guild_id': '%s', 'available': true, 'user': {'id': '%s'}}",
                 h.guild, h.bob->id);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
                 "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
                 h.bob->id);
     expect_files(w, "sounds", 1);
@@ -83,10 +84,11 @@ static void sound_can_be_created_changed_and_deleted(struct world *w)
                              h.guild, id),
                 "{'name': 'ding', 'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}");
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'volume': 0.5}");
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE",
+                "{'volume': 0.5}");
     expect_status(client_delete(h.bob, SOUND, h.guild, id), 204);
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
+    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
                 "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
     expect_nothing_told(w);
     expect_error(client_get(h.bob, SOUND, h.guild, id), 404, 10097);
@@ -95,7 +97,7 @@ static void sound_can_be_created_changed_and_deleted(struct world *w)
 
 static void invalid_or_long_sounds_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_error(create_sound(h.bob, h.guild, "ding", write_mp3(w, 1)), 403, 50013);
     expect_invalid(create_sound(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
@@ -120,9 +122,10 @@ static void invalid_or_long_sounds_are_refused(struct world *w)
 
 static void deleting_an_emoji_removes_it_from_sounds(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                   guild = to_guild(id_of(h.guild));
+    struct server_loop h = world_home(w, 0);
+    struct audience auditors =
+                        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    guild = audience_of_guild(id_of(h.guild));
 
     for (int i = 0; i < 2; i++)
         world_sql(w, "insert into emojis (id, guild_id, name) values (%d, %s, 'oak')", 50 + i,

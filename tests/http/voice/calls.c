@@ -58,7 +58,7 @@ static void call_starts_with_the_first_and_ends_with_the_last_user(struct world 
                         "{'type': 3, 'channel_id': '%s', 'author': {'id': '%s'}, "
                         "'call': {'participants': ['%s'], 'ended_timestamp': null}}",
                         p.dm, p.ada->id, p.ada->id);
-    const char *message = TEXT(w, "%.*s", STR_FMT(dom_at(d, "id")->text));
+    const char *message = TEXT(w, "%.*s", STR_ARGS(dom_at(d, "id")->text));
     expect_event(p.ada, "CALL_CREATE",
                  "{'channel_id': '%s', 'message_id': '%s', 'region': 'main', 'ringing': [], "
                  "'voice_states': []}",

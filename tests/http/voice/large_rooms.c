@@ -7,7 +7,7 @@
 #include "test_voice.h"
 #include "waits.h"
 
-enum { MANY = 400, STEPS = MANY / CROWD_AT_ONCE };
+enum { MANY = 400, STEPS = MANY / LARGE_ROOM_STEP };
 
 static void configure_regions(struct config *config)
 {
@@ -146,12 +146,12 @@ static void deleting_a_channel_empties_a_large_room_in_batches(struct world *w)
     int64_t before = count_writes(w);
 
     expect_status(client_delete(h.ada, "/channels/%s", h.voice), 200);
-    for (int i = 1; i <= CROWD_AT_ONCE; i++)
+    for (int i = 1; i <= LARGE_ROOM_STEP; i++)
         expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%d', 'channel_id': null}", i);
     expect_number(w, 0, "select count(*) from voice_states");
     expect(count_writes(w) - before > STEPS);
     expect_voice_silence(h.ada);
-    for (int i = 1; i <= CROWD_AT_ONCE; i++)
+    for (int i = 1; i <= LARGE_ROOM_STEP; i++)
         expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%d'}", i);
     expect_voice(h.bob, "VOICE_STATE_UPDATE",
                  "{'user_id': '%s', 'channel_id': null, 'guild_id': '%s'}", h.bob->id, h.guild);

@@ -116,7 +116,7 @@ static void time_out_member(const struct test_voice *h, const struct client *c, 
 
 static const char *time_in_an_hour(struct world *w)
 {
-    char text[TIMESTAMP_TEXT];
+    char text[TIMESTAMP_TEXT_SIZE];
 
     timestamp_format(clock_us() + INT64_C(3600) * 1000000, text);
     return TEXT(w, "'%s'", text);
@@ -250,7 +250,7 @@ static void voice_client_reconnect(struct voice_client *p)
     do
         m = next_voice(p->client);
     while (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"));
-    p->token = str_dupz(world_arena(p->client->world), dom_at(m, "d.token")->text);
+    p->token = str_dup_cstring(world_arena(p->client->world), dom_at(m, "d.token")->text);
     voice_client_hang_up(p);
     voice_client_dial(p, 8);
     voice_client_connect(p, VOICE_CLIENT_AES);

@@ -54,7 +54,7 @@ static struct str make_key(struct world *w, const char *name, const char *form)
     snprintf(command, sizeof command, "%s.der", name);
     struct str der = read_file(w, command);
     expect(der.n > n);
-    return str_from(der, der.n - n);
+    return str_skip(der, der.n - n);
 }
 
 /* Signs label and content with their lengths, encoded here by hand. */
@@ -94,7 +94,7 @@ static const char *read_login_id(struct client *c)
     const struct dom *ready = conn_read(g, 30000);
     const struct dom *id = dom_at(ready, "d.static_client_session_id");
     expect(id && id->text.n == 36);
-    return str_dupz(world_arena(c->world), id->text);
+    return str_dup_cstring(world_arena(c->world), id->text);
 }
 
 static struct answer put_key_text(struct client *c, const char *key, const char *signature)
@@ -232,7 +232,7 @@ static void invalid_key_requests_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str key = make_key(w, "a", "compressed");
-    char *bent = str_dupz(world_arena(w), key);
+    char *bent = str_dup_cstring(world_arena(w), key);
 
     expect_invalid(client_put(ada, "{'public_key': 'AA==', 'signature': 'AA=='}", KEYS),
                    "key_version", "BASE_TYPE_REQUIRED");

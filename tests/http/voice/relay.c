@@ -289,8 +289,8 @@ static void participants_get_join_speaking_and_leave_payloads(struct world *w)
 
 static const char *read_speaking(struct voice_client *p)
 {
-    return str_dupz(world_arena(p->client->world),
-                    dom_at(voice_client_await(p, 5), "d.speaking")->text);
+    return str_dup_cstring(world_arena(p->client->world),
+                           dom_at(voice_client_await(p, 5), "d.speaking")->text);
 }
 
 static void priority_speaking_requires_priority_speaker_permission(struct world *w)

@@ -15,12 +15,13 @@ static struct voice_client stream_connection(struct client *c, const char *serve
     struct voice_client p = { .client = c, .guild = server, .fd = -1, .session = conn_id(c->gate) };
 
     if (!server)
-        p.guild = str_dupz(world_arena(c->world),
-                           dom_at(expect_stream(c, "STREAM_CREATE", "{}"), "rtc_server_id")->text);
+        p.guild =
+            str_dup_cstring(world_arena(c->world),
+                            dom_at(expect_stream(c, "STREAM_CREATE", "{}"), "rtc_server_id")->text);
     const struct dom *d =
         expect_stream(c, "STREAM_SERVER_UPDATE",
                       "{'endpoint': '127.0.0.1:%d/voice', 'guild_id': null}", world_port(c->world));
-    p.token = str_dupz(world_arena(c->world), dom_at(d, "token")->text);
+    p.token = str_dup_cstring(world_arena(c->world), dom_at(d, "token")->text);
     return p;
 }
 

@@ -34,7 +34,7 @@ static struct answer post_slack(struct service_webhook *s, const char *json)
 static struct answer post_github(struct service_webhook *s, const char *event, const char *json)
 {
     struct arena *arena = world_arena(s->test_guild.world);
-    char *body = str_dupz(arena, str_of(json));
+    char *body = str_dup_cstring(arena, str_of(json));
 
     for (char *p = body; *p; p++)
         if (*p == '\'')
@@ -224,7 +224,7 @@ static void long_github_texts_are_truncated(struct world *w)
         "{'action': 'opened', 'issue': {'number': 5, 'title': '%0300d', 'body': '%0501d'}, " REPOSITORY
             SENDER "}",
         1, 1);
-    expect_status(post_github(&s, "issues", buf_take(&body, world_arena(w)).p), 204);
+    expect_status(post_github(&s, "issues", buf_move_to_arena(&body, world_arena(w)).p), 204);
     struct answer a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.title"))) == 256);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.description"))) == 500);
@@ -235,7 +235,7 @@ static void long_github_texts_are_truncated(struct world *w)
         buf_printf(&commits, ", {'id': 'abcdef0', 'url': 'https://g/1', 'message': '%0200d\\nx'}",
                    i);
     buf_printf(&commits, "]}");
-    expect_status(post_github(&s, "push", buf_take(&commits, world_arena(w)).p), 204);
+    expect_status(post_github(&s, "push", buf_move_to_arena(&commits, world_arena(w)).p), 204);
     a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect_json(a, "[{'embeds': [{'title': '[o/r:m] 13 new commits'}]}]");
     struct str description = str_of(answer_text(a, "0.embeds.0.description"));

@@ -238,7 +238,7 @@ static void wrong_webhook_token_is_401_50027(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel),
                 other = create_test_webhook(ada, v.channel);
-    char *bad = str_dupz(world_arena(w), str_of(h.token));
+    char *bad = str_dup_cstring(world_arena(w), str_of(h.token));
 
     bad[5] = bad[5] == 'A' ? 'B' : 'A';
     expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, bad), 401, 50027);

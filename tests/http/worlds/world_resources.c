@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 #include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"

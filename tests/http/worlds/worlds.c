@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 #include "schema_fault.h"
 #include "test_guild.h"
 #include "waits.h"
@@ -14,8 +14,8 @@
 
 static void world_file_schemas_match_their_structs(struct world *w)
 {
-    const char *fault =
-        schema_fault(world_type(world_format_of(guildhall_domains))->schema, world_arena(w));
+    const char *fault = schema_fault(
+        world_file_type(world_format_of_domains(guildhall_domains))->schema, world_arena(w));
 
     if (fault)
         fail_test(__FILE__, __LINE__, "%s", fault);
@@ -84,9 +84,9 @@ static void import_returns_tokens_for_users_and_bots(struct world *w)
     char bot[300], again[300];
 
     expect(r.tokens.count == 2 && !t[0].bot && t[1].bot);
-    struct client *ada = world_client_with(w, str_dupz(world_arena(w), t[0].token));
+    struct client *ada = world_client_with(w, str_dup_cstring(world_arena(w), t[0].token));
     expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
-    snprintf(bot, sizeof bot, "Bot %.*s", STR_FMT(t[1].token));
+    snprintf(bot, sizeof bot, "Bot %.*s", STR_ARGS(t[1].token));
     expect_json(client_get(world_client_with(w, bot), "/users/@me"),
                 "{'username': 'helper', 'bot': true}");
 
@@ -94,7 +94,7 @@ static void import_returns_tokens_for_users_and_bots(struct world *w)
     world_restart(w);
     r = world_file_here(w, FILE_);
     t = r.tokens.items;
-    snprintf(again, sizeof again, "Bot %.*s", STR_FMT(t[1].token));
+    snprintf(again, sizeof again, "Bot %.*s", STR_ARGS(t[1].token));
     expect_status(client_get(world_client_with(w, again), "/users/@me"), 200);
     expect_status(client_get(world_client_with(w, bot), "/users/@me"), 401);
     expect(world_number(w, "select count(*) from tokens") == 2);

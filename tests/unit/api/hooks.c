@@ -30,12 +30,13 @@ static enum err second_hook(struct call *call, snowflake id)
     return record_hook_call('2');
 }
 
-static const struct domain first = { .hooks = &(const struct hooks){ .guild_ending = first_hook } };
+static const struct domain first = { .hooks =
+                                         &(const struct hooks){ .guild_deleting = first_hook } };
 static const struct domain deaf = { .name = "Deaf" };
-static const struct domain elsewhere = { .hooks =
-                                             &(const struct hooks){ .channel_gone = first_hook } };
+static const struct domain elsewhere = { .hooks = &(const struct hooks){ .channel_deleted =
+                                                                             first_hook } };
 static const struct domain second = { .hooks =
-                                          &(const struct hooks){ .guild_ending = second_hook } };
+                                          &(const struct hooks){ .guild_deleting = second_hook } };
 static const struct domain *const domains[] = { &first, &deaf, &elsewhere, &second, NULL };
 
 static enum err call_hooks(void)
@@ -44,7 +45,7 @@ static enum err call_hooks(void)
     struct call call = { .api = &api };
 
     memset(called_hooks, 0, sizeof called_hooks);
-    return hook_guild_ending(&call, 7);
+    return hook_guild_deleting(&call, 7);
 }
 
 static void hooks_are_called_in_the_order_of_the_domains(void **state)

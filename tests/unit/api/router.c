@@ -20,7 +20,7 @@ static enum err handle(struct call *call)
         .handle = handle                                                                       \
     }
 
-static const struct limit own_limit = { .name = "own", .count = 1, .window_s = 60 };
+static const struct rate_limit own_limit = { .name = "own", .count = 1, .window_s = 60 };
 
 static const struct route rows[] = {
     ROW(GET, "/users/@me", "get_me"),
@@ -61,7 +61,7 @@ static const struct domain *const domains[] = { &domain, NULL };
 
 static struct router *router;
 static struct arena *arena;
-static struct match m;
+static struct route_match m;
 
 static int set_up(void **state)
 {
@@ -81,7 +81,7 @@ static int tear_down(void **state)
 
 static void find_route(enum http_method method, const char *path)
 {
-    m = (struct match){ 0 };
+    m = (struct route_match){ 0 };
     router_match(router, arena, method, str_of(path), &m);
 }
 
@@ -224,7 +224,7 @@ static void routes_use_their_own_rate_limit_or_the_default_of_their_method(void 
     assert_route(HTTP_GET, "/api/users/1", "get_user");
     assert_int_equal(m.limit->count, 50);
     assert_int_equal(m.limit->window_s, 10);
-    const struct limit *first = m.limit;
+    const struct rate_limit *first = m.limit;
     assert_route(HTTP_GET, "/api/users/2", "get_user");
     assert_ptr_equal(m.limit, first);
     assert_route(HTTP_HEAD, "/api/users/2", "get_user");
@@ -236,14 +236,14 @@ static void routes_use_their_own_rate_limit_or_the_default_of_their_method(void 
 static void router_peek_finds_the_same_route_as_the_full_match(void **state)
 {
     (void)state;
-    assert_string_equal(router_peek(router, HTTP_PATCH, STR("/api/v9/users/@me"))->name,
+    assert_string_equal(router_find_route(router, HTTP_PATCH, STR("/api/v9/users/@me"))->name,
                         "modify_me");
-    assert_string_equal(router_peek(router, HTTP_PATCH, STR("/api/users/%40me/"))->name,
+    assert_string_equal(router_find_route(router, HTTP_PATCH, STR("/api/users/%40me/"))->name,
                         "modify_me");
-    assert_null(router_peek(router, HTTP_PATCH, STR("/api/users/%4")));
-    assert_null(router_peek(router, HTTP_PATCH, STR("/api/users/1")));
-    assert_null(router_peek(router, HTTP_OTHER_METHOD, STR("/api/users/1")));
-    assert_null(router_peek(router, HTTP_GET, STR("")));
+    assert_null(router_find_route(router, HTTP_PATCH, STR("/api/users/%4")));
+    assert_null(router_find_route(router, HTTP_PATCH, STR("/api/users/1")));
+    assert_null(router_find_route(router, HTTP_OTHER_METHOD, STR("/api/users/1")));
+    assert_null(router_find_route(router, HTTP_GET, STR("")));
 }
 
 /* --- conflicting route rows ----------------------------------------------------------- */
@@ -289,12 +289,12 @@ static void route_defaults_for_status_and_store_access(void **state)
     (void)state;
     static const struct type reply = { .kind = KIND_BOOL };
 
-    assert_int_equal(route_status(&(struct route){ .reply = &reply }), 200);
-    assert_int_equal(route_status(&(struct route){ .method = POST }), 204);
-    assert_int_equal(route_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
-    assert_int_equal(route_store(&(struct route){ .method = GET }), ROUTE_STORE_READ);
-    assert_int_equal(route_store(&(struct route){ .method = PUT }), ROUTE_STORE_WRITE);
-    assert_int_equal(route_store(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
+    assert_int_equal(route_success_status(&(struct route){ .reply = &reply }), 200);
+    assert_int_equal(route_success_status(&(struct route){ .method = POST }), 204);
+    assert_int_equal(route_success_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
+    assert_int_equal(route_store_mode(&(struct route){ .method = GET }), ROUTE_STORE_READ);
+    assert_int_equal(route_store_mode(&(struct route){ .method = PUT }), ROUTE_STORE_WRITE);
+    assert_int_equal(route_store_mode(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
                      ROUTE_STORE_NONE);
 }
 

@@ -49,7 +49,7 @@ static void append_that_does_not_fit_is_dropped_entirely(void **state)
     buf_add_lit(&b, "678901");
     assert_true(buf_full(&b));
     assert_str(buf_str(&b), "12345");
-    assert_null(buf_room(&b, SIZE_MAX));
+    assert_null(buf_reserve(&b, SIZE_MAX));
     buf_reset(&b);
     assert_false(buf_full(&b));
     assert_int_equal(b.n, 0);
@@ -68,9 +68,9 @@ static void full_buffer_ignores_later_appends(void **state)
     buf_add_char(&b, 'x');
     buf_add_u64(&b, 7);
     buf_printf(&b, "%d", 8);
-    assert_null(buf_room(&b, 1));
+    assert_null(buf_reserve(&b, 1));
     assert_str(buf_str(&b), "12345");
-    buf_cut(&b, 3);
+    buf_truncate(&b, 3);
     assert_false(buf_full(&b));
     buf_add_lit(&b, "4567890");
     assert_str(buf_str(&b), "1234567890");
@@ -86,14 +86,14 @@ static void taking_the_text_of_a_full_buffer_marks_the_arena_as_spoiled(void **s
 
     buf_init(&b, 3);
     buf_add_lit(&b, "abc");
-    assert_str(buf_take(&b, arena), "abc");
-    assert_false(arena_spoiled(arena));
+    assert_str(buf_move_to_arena(&b, arena), "abc");
+    assert_false(arena_is_incomplete(arena));
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "abcd");
-    assert_str(buf_take(&b, arena), "");
-    assert_true(arena_spoiled(arena));
+    assert_str(buf_move_to_arena(&b, arena), "");
+    assert_true(arena_is_incomplete(arena));
     arena_reset(arena);
-    assert_false(arena_spoiled(arena));
+    assert_false(arena_is_incomplete(arena));
     arena_free(arena);
 }
 
@@ -158,12 +158,12 @@ static void buf_drop_removes_bytes_from_the_front(void **state)
 
     buf_init(&b, 100);
     buf_add_lit(&b, "abcdef");
-    buf_drop(&b, 2);
+    buf_drop_front(&b, 2);
     assert_str(buf_str(&b), "cdef");
-    buf_drop(&b, 4);
+    buf_drop_front(&b, 4);
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "x");
-    buf_drop(&b, 100);
+    buf_drop_front(&b, 100);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }

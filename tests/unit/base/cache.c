@@ -128,16 +128,16 @@ static void idle_cache_entries_are_not_found_and_are_freed(void **state)
     clock_stop();
     put(&c, 1, 10, 1);
     put(&c, 2, 20, 1);
-    clock_advance(900 * 1000);
+    clock_advance_all(900 * 1000);
     assert_int_equal(find(&c, 1), 10); /* this lookup counts as a use */
-    clock_advance(900 * 1000);
+    clock_advance_all(900 * 1000);
     assert_int_equal(find(&c, 1), 10);
     assert_int_equal(find(&c, 2), -1);
     assert_int_equal(freed, 0);
     put(&c, 3, 30, 1);
     assert_int_equal(freed, 1);
     assert_int_equal(last_freed, 20);
-    clock_advance(1100 * 1000);
+    clock_advance_all(1100 * 1000);
     assert_int_equal(find(&c, 1), -1);
     put(&c, 4, 40, 1);
     assert_int_equal(freed, 3);
@@ -153,7 +153,7 @@ static void one_cache_put_frees_only_a_few_idle_entries(void **state)
     clock_stop();
     for (int i = 0; i < 100; i++)
         put(&c, i, i, 1);
-    clock_advance(2000 * 1000);
+    clock_advance_all(2000 * 1000);
     put(&c, 100, 100, 1);
     assert_in_range(freed, 1, 16);
     for (int i = 0; i < 100; i++)
@@ -182,7 +182,7 @@ static void cache_put_replaces_and_frees_the_entry_with_the_same_key(void **stat
 static void different_key_with_the_same_hash_is_a_cache_miss(void **state)
 {
     (void)state;
-    static struct cache_kind kind = { .is = number_is, .free = number_free };
+    static struct cache_kind kind = { .matches = number_is, .free = number_free };
     static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 1);
@@ -201,7 +201,7 @@ static void cache_take_removes_an_entry_without_freeing_it(void **state)
     put(&c, 1, 10, 30);
     put(&c, 2, 20, 5);
     struct number *n = cache_find(&c, 1, NULL);
-    cache_take(&c, &n->entry);
+    cache_remove(&c, &n->entry);
     assert_int_equal(find(&c, 1), -1);
     assert_true(c.stats.bytes == 5 && c.stats.entries == 1);
     cache_put(&c, 1, 31, &n->entry);
@@ -223,10 +223,10 @@ static void cache_drop_if_frees_only_matching_entries(void **state)
     static struct cache_kind kind = { .free = number_free };
     static struct cache c = { .kind = &kind };
 
-    cache_drop_if(&c, is_odd, &freed); /* on an empty cache */
+    cache_evict_if(&c, is_odd, &freed); /* on an empty cache */
     for (int i = 0; i < 100; i++)
         put(&c, i, i, 1);
-    cache_drop_if(&c, is_odd, &freed);
+    cache_evict_if(&c, is_odd, &freed);
     assert_int_equal(freed, 50);
     for (int i = 0; i < 100; i++)
         assert_int_equal(find(&c, i), i % 2 ? -1 : i);
@@ -277,7 +277,7 @@ static struct cache_stats stats_of_counted(void)
 {
     struct cache_stats s = { 0 };
 
-    cache_each_kind(record_cache_stats, &s);
+    cache_each_kind_stats(record_cache_stats, &s);
     return s;
 }
 

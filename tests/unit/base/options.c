@@ -9,28 +9,30 @@
 
 #include "base/options.h"
 
-struct settings {
+struct command_settings {
     const char *name, *colour, *light;
     int64_t size;
     bool loud, quick;
 };
 
 static const struct option_row rows[] = {
-    { "name", OPTION_TEXT, offsetof(struct settings, name), .value = "NAME", .help = "A name" },
-    { "colour", OPTION_CHOICE, offsetof(struct settings, colour), .fallback = "red",
+    { "name", OPTION_TEXT, offsetof(struct command_settings, name), .value = "NAME",
+      .help = "A name" },
+    { "colour", OPTION_CHOICE, offsetof(struct command_settings, colour), .fallback = "red",
       .choices = "red|green", .help = "A colour" },
-    { "light", OPTION_CHOICE, offsetof(struct settings, light), .fallback = "dim",
+    { "light", OPTION_CHOICE, offsetof(struct command_settings, light), .fallback = "dim",
       .choices = "on|off|dim", .help = "A light" },
-    { "the-size", OPTION_INT, offsetof(struct settings, size), .fallback = "5", .min = -1,
+    { "the-size", OPTION_INT, offsetof(struct command_settings, size), .fallback = "5", .min = -1,
       .max = 10, .help = "A size" },
-    { "loud", OPTION_SWITCH, offsetof(struct settings, loud), .fallback = "on", .help = "Loud" },
-    { "quick", OPTION_SWITCH, offsetof(struct settings, quick), .fallback = "off",
+    { "loud", OPTION_SWITCH, offsetof(struct command_settings, loud), .fallback = "on",
+      .help = "Loud" },
+    { "quick", OPTION_SWITCH, offsetof(struct command_settings, quick), .fallback = "off",
       .help = "Quick" },
     { 0 },
 };
 
 static struct arena *arena;
-static struct settings got;
+static struct command_settings got;
 static char *rest[8];
 static char file[64];
 
@@ -38,7 +40,7 @@ static int set_up(void **state)
 {
     (void)state;
     arena = arena_new();
-    got = (struct settings){ 0 };
+    got = (struct command_settings){ 0 };
     snprintf(file, sizeof file, "/tmp/guildhall-options-XXXXXX");
     close(mkstemp(file));
     return 0;
@@ -228,12 +230,13 @@ static void options_peek_reads_one_option_before_the_others(void **state)
     (void)state;
     struct option_source source = { "test", "T_", NULL };
 
-    assert_null(options_peek("name", &source, NO_FLAGS));
-    assert_null(options_peek("name", &source, ARGV("--names", "x", "--name")));
-    assert_string_equal(options_peek("name", &source, ARGV("a", "--name", "b")), "b");
-    assert_string_equal(options_peek("name", &source, ARGV("--name=c", "--name", "b")), "c");
+    assert_null(options_read_one_early("name", &source, NO_FLAGS));
+    assert_null(options_read_one_early("name", &source, ARGV("--names", "x", "--name")));
+    assert_string_equal(options_read_one_early("name", &source, ARGV("a", "--name", "b")), "b");
+    assert_string_equal(options_read_one_early("name", &source, ARGV("--name=c", "--name", "b")),
+                        "c");
     setenv("T_NAME", "d", 1);
-    assert_string_equal(options_peek("name", &source, ARGV("--names", "x")), "d");
+    assert_string_equal(options_read_one_early("name", &source, ARGV("--names", "x")), "d");
 }
 
 static void help_and_sample_file_list_every_option(void **state)
@@ -244,8 +247,8 @@ static void help_and_sample_file_list_every_option(void **state)
 
     buf_init(&help, 65536);
     buf_init(&sample, 65536);
-    options_help(rows, &help);
-    options_sample(rows, &source, &sample);
+    options_append_help(rows, &help);
+    options_append_sample_file(rows, &source, &sample);
     buf_add_char(&help, '\0');
     buf_add_char(&sample, '\0');
     assert_non_null(strstr(help.p, "--name NAME "));

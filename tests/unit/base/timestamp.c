@@ -7,7 +7,7 @@
 
 static const char *format(int64_t us)
 {
-    static char text[TIMESTAMP_TEXT];
+    static char text[TIMESTAMP_TEXT_SIZE];
     size_t n = timestamp_format(us, text);
 
     assert_int_equal(n, strlen(text));
@@ -133,7 +133,7 @@ static void http_date_has_the_rfc_7231_format(void **state)
     (void)state;
     char text[30];
 
-    timestamp_http(784111777, text);
+    format_http_date(784111777, text);
     assert_string_equal(text, "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 

@@ -27,7 +27,7 @@ static void utf8_accepts_each_sequence_length_at_its_limits(void **state)
         uint32_t cp = 0;
         char out[4];
 
-        assert_true(utf8_valid(s));
+        assert_true(utf8_is_valid(s));
         assert_int_equal(utf8_length(s), 1);
         assert_int_equal(utf8_decode(s, &cp), s.n);
         assert_int_equal(cp, cases[i].cp);
@@ -35,7 +35,7 @@ static void utf8_accepts_each_sequence_length_at_its_limits(void **state)
         assert_memory_equal(out, s.p, s.n);
         /* Every truncated prefix of a sequence is invalid. */
         for (size_t n = 1; n < s.n; n++) {
-            assert_false(utf8_valid(str_slice(s.p, n)));
+            assert_false(utf8_is_valid(str_slice(s.p, n)));
             assert_int_equal(utf8_decode(str_slice(s.p, n), &cp), 0);
         }
     }
@@ -68,7 +68,7 @@ static void utf8_refuses_malformed_sequences(void **state)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(utf8_decode(str_of(bad[i]), &cp), 0);
-        assert_false(utf8_valid(str_of(bad[i])));
+        assert_false(utf8_is_valid(str_of(bad[i])));
         /* The bad sequence is also found before and after long ASCII text, which is read eight
          * bytes at a time. */
         for (size_t before = 0; before < 17; before++) {
@@ -76,7 +76,7 @@ static void utf8_refuses_malformed_sequences(void **state)
 
             memset(padded, 'a', sizeof padded);
             memcpy(padded + before, bad[i], n);
-            assert_false(utf8_valid(str_slice(padded, sizeof padded)));
+            assert_false(utf8_is_valid(str_slice(padded, sizeof padded)));
         }
     }
 }
@@ -86,7 +86,7 @@ static void empty_text_is_valid_utf8_without_code_points(void **state)
     (void)state;
     uint32_t cp;
 
-    assert_true(utf8_valid(str_of(NULL)));
+    assert_true(utf8_is_valid(str_of(NULL)));
     assert_int_equal(utf8_length(STR("")), 0);
     assert_int_equal(utf8_decode(STR(""), &cp), 0);
 }

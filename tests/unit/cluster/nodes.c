@@ -6,12 +6,12 @@
 #include "cluster/internal.h"
 #include "support/stores.h"
 
-static void ignore_announced_events(void *arg, int64_t position, const struct announcement *list)
+static void ignore_announced_events(void *arg, int64_t position, const struct emitted_event *list)
 {
     (void)arg, (void)position, (void)list;
 }
 
-static void ignore_revoked_credentials(void *arg, const struct forgotten *f)
+static void ignore_revoked_credentials(void *arg, const struct revocation_record *f)
 {
     (void)arg, (void)f;
 }
@@ -42,9 +42,9 @@ static struct cluster *enter_cluster(struct fixture *f)
         .version = "test",
         .address = "here",
         .settings = STR("-"),
-        .announce = ignore_announced_events,
-        .forget = ignore_revoked_credentials,
-        .fresh = ignore_fresh_until_position,
+        .publish_events = ignore_announced_events,
+        .revoke = ignore_revoked_credentials,
+        .credentials_valid_until = ignore_fresh_until_position,
         .sessions = no_sessions,
         .lost = count_lost,
     };
@@ -67,12 +67,12 @@ static const char ADD_SILENT[] =
 /* Clears the last heartbeat, so that the duration of the test does not look like an outage. */
 static void clear_last_heartbeat_time(struct cluster *c)
 {
-    c->follow.beaten_at = 0;
+    c->follow.last_heartbeat_at = 0;
 }
 
 static bool is_buried_at_beat(struct fixture *f, struct cluster *c)
 {
-    assert_int_equal(nodes_beat(c), OK);
+    assert_int_equal(node_heartbeat(c), OK);
     return store_number(f->store, "select state from nodes where node = 9") == 3;
 }
 
@@ -85,11 +85,12 @@ static void node_that_lost_the_database_declares_no_node_dead_immediately(void *
     assert_true(is_buried_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 9"), OK);
     /* Simulate an outage of the database as long as the lease. */
-    c->follow.beaten_at -= ms_to_ns(LEASE_MS);
+    c->follow.last_heartbeat_at -= ms_to_ns(NODE_LEASE_MS);
     assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
+    assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
+                    ms_to_ns(2 * NODE_LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
-    c->follow.bury_at = clock_mono();
+    c->follow.declare_dead_at = clock_monotonic_ns();
     clear_last_heartbeat_time(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
@@ -106,13 +107,14 @@ static void clock_jump_does_not_make_a_node_declare_others_dead(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(nodes_beat(c), OK);
+    assert_int_equal(node_heartbeat(c), OK);
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     set_database_clock(c, 60000);
     assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
+    assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
+                    ms_to_ns(2 * NODE_LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
-    c->follow.bury_at = 0;
+    c->follow.declare_dead_at = 0;
     clear_last_heartbeat_time(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
@@ -150,11 +152,11 @@ static enum err insert_delivered_frame(struct tx *tx, void *arg)
 static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
 {
     struct frame nothing = { .origin = 7 };
-    int64_t position = line_next(c->line);
+    int64_t position = frame_sequencer_next_position(c->sequencer);
 
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
-    line_offer(c->line, position, STR("\1\2"), &nothing);
-    assert_int_equal(line_next(c->line), position + 1);
+    frame_sequencer_offer(c->sequencer, position, STR("\1\2"), &nothing);
+    assert_int_equal(frame_sequencer_next_position(c->sequencer), position + 1);
     return position;
 }
 
@@ -164,10 +166,10 @@ static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
     times_lost = 0;
     c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
-    assert_int_equal(history_look(c), OK);
+    assert_int_equal(check_delivered_frames(c), OK);
     assert_int_equal(times_lost, 0); /* this connection was already checked */
-    c->follow.looked_back = 0;
-    assert_int_equal(history_look(c), OK);
+    c->follow.checked_connections = 0;
+    assert_int_equal(check_delivered_frames(c), OK);
     return times_lost == 1;
 }
 
@@ -176,7 +178,7 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(history_look(c), OK);
+    assert_int_equal(check_delivered_frames(c), OK);
     deliver_and_log_frame(f, c);
     int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "

@@ -129,7 +129,7 @@ static void malformed_json_and_invalid_bodies_give_different_errors(void **state
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(decode(&thing, quoted(bad[i]), &ret), ERR_INVALID_JSON);
-        assert_false(form_failed(&form));
+        assert_false(form_has_errors(&form));
     }
 }
 
@@ -226,7 +226,7 @@ static void decoded_maps_have_the_last_value_of_each_key(void **state)
 {
     (void)state;
     const struct thing *t = good("'words':{'de':'x','fr':'oui','de':'ja'}");
-    const struct pair *pairs = t->words.items;
+    const struct string_pair *pairs = t->words.items;
 
     assert_int_equal(t->words.count, 2);
     assert_str(pairs[0].key, "de");
@@ -340,7 +340,7 @@ static void schema_check_runs_on_the_complete_object(void **state)
 static void errors_in_a_part_of_a_body_have_the_path_of_that_part(void **state)
 {
     (void)state;
-    struct place one = place_key(NULL, STR("one")), two = place_key(NULL, STR("two"));
+    struct json_path one = json_path_key(NULL, STR("one")), two = json_path_key(NULL, STR("two"));
     void *ret;
 
     form = (struct form){ .arena = arena };
@@ -359,13 +359,13 @@ static void list_with_reserved_capacity_does_not_move(void **state)
 
     (void)state;
     list_reserve(a, &l, sizeof(int64_t), 1000);
-    const void *first = list_add(a, &l, sizeof(int64_t));
+    const void *first = list_append(a, &l, sizeof(int64_t));
     size_t used = arena_used(a);
     for (int i = 1; i < 1000; i++)
-        list_add(a, &l, sizeof(int64_t));
+        list_append(a, &l, sizeof(int64_t));
     assert_ptr_equal(l.items, first);
     assert_int_equal(arena_used(a), used);
-    list_add(a, &l, sizeof(int64_t));
+    list_append(a, &l, sizeof(int64_t));
     assert_int_equal(l.count, 1001);
     arena_free(a);
 }

@@ -41,13 +41,13 @@ static const struct type inner = { .kind = KIND_OBJECT, .schema = &inner_schema 
 static const struct type inners = { .kind = KIND_ARRAY, .of = &inner };
 
 static struct buf out;
-static struct json j;
+static struct json_writer j;
 
 static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static void each_member_type_is_encoded_as_json(void **state)
     };
     static const struct schema schema = { .size = sizeof(struct all), .fields = fields };
     bool b[] = { true, false, true };
-    struct pair pairs[] = { { STR("a\""), STR("1") }, { STR("b"), STR("2") } };
+    struct string_pair pairs[] = { { STR("a\""), STR("1") }, { STR("b"), STR("2") } };
     struct inner one = { 1 }, objects[] = { { 1 }, { 2 } };
     struct all all = { .s = STR("x\n"),
                        .i = -5,
@@ -133,12 +133,12 @@ static void absent_members_are_omitted_or_encoded_as_null(void **state)
     schema_encode_object(&j, &optional_schema, &all);
     assert_str(buf_str(&out), "{}");
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &nullable_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"oi\":null,\"od\":null,\"ob\":null,\"oid\":null,"
                               "\"ol\":null,\"oo\":null,\"object\":null,\"s\":null}");
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"object\":null,\"s\":null}");
 }
@@ -162,7 +162,7 @@ static void given_members_are_encoded_even_when_null(void **state)
 
     all = (struct all){ .os.given = GIVEN_NULL, .ob.given = GIVEN_NULL };
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"ob\":null,\"object\":null,\"s\":null}");
 }

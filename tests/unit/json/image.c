@@ -39,12 +39,12 @@ static const char *extension(const char *uri)
 static void wrong(const char *uri, const char *code)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
     void *ret;
 
     assert_int_equal(decode(uri, &ret), ERR_INVALID_FORM_BODY);
     buf_init(&out, 10000);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     buf_add_char(&out, '\0');
     assert_non_null(strstr(out.p, code));
     buf_clear(&out);

@@ -66,13 +66,13 @@ static void schema_walk_visits_each_named_schema_once(void **state)
     struct buf b;
 
     buf_init(&b, 1000);
-    schema_walk(&loops, append_schema_name, &b);
+    schema_visit_all(&loops, append_schema_name, &b);
     assert_str(buf_str(&b), "Loop Other ");
     buf_reset(&b);
-    schema_walk(&within, append_schema_name, &b);
+    schema_visit_all(&within, append_schema_name, &b);
     assert_str(buf_str(&b), "Other Loop ");
     buf_reset(&b);
-    schema_walk(&text, append_schema_name, &b);
+    schema_visit_all(&text, append_schema_name, &b);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
@@ -103,7 +103,7 @@ static void incomplete_types_are_schema_faults(void **state)
     static const struct type c1 = { .kind = KIND_INT, .choices = words };
     static const struct type c2 = { .kind = KIND_STRING, .choices = numbers };
     static const struct type c3 = { .kind = KIND_REAL, .choices = numbers };
-    static const struct rule rule = { 0 };
+    static const struct string_rule rule = { 0 };
     static const struct type r = { .kind = KIND_INT, .rule = &rule };
 
     fault((struct field){ FIELD(struct node, s) }, "S.s has no type");
@@ -220,9 +220,10 @@ static void list_item_sizes_match_the_c_types(void **state)
     static const struct schema schema = { .size = 40 };
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        assert_int_equal(schema_item_size(&(struct type){ .kind = sizes[i].kind }), sizes[i].size);
-    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }),
-                     40);
+        assert_int_equal(schema_list_item_size(&(struct type){ .kind = sizes[i].kind }),
+                         sizes[i].size);
+    assert_int_equal(
+        schema_list_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }), 40);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

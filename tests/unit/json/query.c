@@ -39,13 +39,13 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void check(struct form *form, const struct place *here, const void *object)
+static void check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct search *s = object;
-    struct place at = place_key(here, STR("limit"));
+    struct json_path at = json_path_key(here, STR("limit"));
 
     if (s->limit.given && s->before.given && s->limit.value == 13)
-        form_fail(form, &at, "UNLUCKY", "not with before");
+        form_add_error(form, &at, "UNLUCKY", "not with before");
 }
 
 static const struct schema schema = { .size = sizeof(struct search),
@@ -84,14 +84,14 @@ static void wrong(const char *query, const char *errors)
 {
     void *ret = &form;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     form = (struct form){ .arena = arena };
     assert_int_equal(schema_decode_query(&schema, str_of(query), &form, &ret),
                      ERR_INVALID_FORM_BODY);
     assert_ptr_equal(ret, &form);
     buf_init(&out, 1 << 20);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     for (size_t i = 0; i < out.n; i++)
         if (out.p[i] == '"')
             out.p[i] = '\'';

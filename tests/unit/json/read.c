@@ -35,9 +35,9 @@ static struct json_number number(const char *text)
     struct json_number n;
 
     read_from(text);
-    assert_int_equal(json_peek(&r), JSON_NUMBER);
-    assert_true(json_take_number(&r, &n));
-    assert_true(json_end(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_NUMBER);
+    assert_true(json_read_number(&r, &n));
+    assert_true(json_is_at_end(&r));
     assert_str(n.raw, text);
     return n;
 }
@@ -47,9 +47,9 @@ static struct str string(const char *text)
     struct str s = { NULL, 0 };
 
     read_from(text);
-    assert_int_equal(json_peek(&r), JSON_STRING);
-    assert_true(json_take_string(&r, &s));
-    assert_true(json_end(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_STRING);
+    assert_true(json_read_string(&r, &s));
+    assert_true(json_is_at_end(&r));
     return s;
 }
 
@@ -190,14 +190,14 @@ static void invalid_bytes_are_found_at_every_offset_of_a_string(void **state)
         for (size_t at = 1; at < n - 1; at++) {
             memset(text, 'a', n);
             text[0] = text[n - 1] = '"';
-            assert_true(json_valid(str_slice(text, n)));
+            assert_true(json_is_valid(str_slice(text, n)));
             static const char bad[] = { '\0', '\n', '\x1f', '"', '\\', '\x80', '\xff', '\xc3' };
             for (size_t i = 0; i < sizeof bad; i++) {
                 text[at] = bad[i];
-                assert_false(json_valid(str_slice(text, n)));
+                assert_false(json_is_valid(str_slice(text, n)));
             }
             text[at] = '\x7f';
-            assert_true(json_valid(str_slice(text, n)));
+            assert_true(json_is_valid(str_slice(text, n)));
         }
     }
 }
@@ -215,8 +215,8 @@ static void json_strings_with_invalid_utf8_are_refused(void **state)
                     char text[] = { '"', (char)a, (char)b, thirds[i], '\x80', '"', '"' };
 
                     text[n + 1] = '"';
-                    assert_int_equal(json_valid(str_slice(text, n + 2)),
-                                     utf8_valid(str_slice(text + 1, n)));
+                    assert_int_equal(json_is_valid(str_slice(text, n + 2)),
+                                     utf8_is_valid(str_slice(text + 1, n)));
                 }
 }
 
@@ -228,33 +228,33 @@ static void json_reader_returns_values_one_by_one(void **state)
     bool b;
 
     read_from(" { \"a\" : [ 1 , true , null ] , \"b\\n\" : { } , \"c\":[],\"d\":\"x\" } ");
-    assert_int_equal(json_peek(&r), JSON_OBJECT);
-    json_enter(&r);
+    assert_int_equal(json_peek_kind(&r), JSON_OBJECT);
+    json_enter_container(&r);
     assert_true(json_next_member(&r, &key));
     assert_str(key, "a");
-    assert_int_equal(json_peek(&r), JSON_ARRAY);
-    json_enter(&r);
+    assert_int_equal(json_peek_kind(&r), JSON_ARRAY);
+    json_enter_container(&r);
     assert_true(json_next_item(&r));
-    assert_true(json_take_number(&r, &n));
+    assert_true(json_read_number(&r, &n));
     assert_true(json_next_item(&r));
-    assert_int_equal(json_peek(&r), JSON_BOOL);
-    assert_true(json_take_bool(&r, &b) && b);
+    assert_int_equal(json_peek_kind(&r), JSON_BOOL);
+    assert_true(json_read_bool(&r, &b) && b);
     assert_true(json_next_item(&r));
-    assert_int_equal(json_peek(&r), JSON_NULL);
-    assert_true(json_take_null(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_NULL);
+    assert_true(json_read_null(&r));
     assert_false(json_next_item(&r));
     assert_true(json_next_member(&r, &key));
     assert_str(key, "b\n");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_member(&r, &key));
     assert_true(json_next_member(&r, &key));
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
     assert_true(json_next_member(&r, &key));
     assert_str(key, "d");
-    assert_true(json_take_string(&r, &s));
+    assert_true(json_read_string(&r, &s));
     assert_false(json_next_member(&r, &key));
-    assert_true(json_end(&r));
+    assert_true(json_is_at_end(&r));
     assert_int_equal(r.values, 8);
 }
 
@@ -264,17 +264,17 @@ static void json_skip_returns_the_text_of_one_value(void **state)
     struct str raw = { NULL, 0 };
 
     read_from(" [ {\"a\":[1,{}]} , \"\\n\" ,-1.5e3,null ] ");
-    json_enter(&r);
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    json_enter_container(&r);
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "{\"a\":[1,{}]}");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "\"\\n\"");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "-1.5e3");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "null");
     assert_false(json_next_item(&r));
-    assert_true(json_end(&r));
+    assert_true(json_is_at_end(&r));
     assert_int_equal(arena_used(arena), 0);
 }
 
@@ -286,20 +286,20 @@ static void json_reader_fails_after_the_first_error(void **state)
     bool b;
 
     read_from("[1 2, {\"a\":1}]");
-    json_enter(&r);
-    assert_true(json_next_item(&r) && json_take_number(&r, &n));
+    json_enter_container(&r);
+    assert_true(json_next_item(&r) && json_read_number(&r, &n));
     assert_false(json_next_item(&r));
-    assert_false(json_ok(&r));
-    assert_int_equal(json_peek(&r), JSON_BAD);
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_take_string(&r, &s));
-    assert_false(json_take_bool(&r, &b));
-    assert_false(json_take_null(&r));
-    json_enter(&r);
+    assert_false(json_reader_ok(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_BAD);
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_read_string(&r, &s));
+    assert_false(json_read_bool(&r, &b));
+    assert_false(json_read_null(&r));
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
     assert_false(json_next_member(&r, &s));
-    assert_false(json_skip(&r, &s));
-    assert_false(json_end(&r));
+    assert_false(json_skip_value(&r, &s));
+    assert_false(json_is_at_end(&r));
 }
 
 static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
@@ -310,25 +310,25 @@ static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
     bool b;
 
     read_from("\"x\"");
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_ok(&r));
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_reader_ok(&r));
     read_from("1");
-    assert_false(json_take_string(&r, &s));
+    assert_false(json_read_string(&r, &s));
     read_from("null");
-    assert_false(json_take_bool(&r, &b));
+    assert_false(json_read_bool(&r, &b));
     read_from("true");
-    assert_false(json_take_null(&r));
+    assert_false(json_read_null(&r));
     read_from("1");
-    json_enter(&r);
-    assert_false(json_ok(&r));
+    json_enter_container(&r);
+    assert_false(json_reader_ok(&r));
     read_from("[]");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_member(&r, &s));
-    assert_false(json_ok(&r));
+    assert_false(json_reader_ok(&r));
     read_from("{}");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
-    assert_false(json_ok(&r));
+    assert_false(json_reader_ok(&r));
 }
 
 static void json_text_must_be_exactly_one_value(void **state)
@@ -337,22 +337,22 @@ static void json_text_must_be_exactly_one_value(void **state)
     struct json_number n;
 
     read_from("1 2");
-    assert_true(json_take_number(&r, &n));
-    assert_false(json_end(&r));
+    assert_true(json_read_number(&r, &n));
+    assert_false(json_is_at_end(&r));
     /* A caller that would read both values gets the error too. */
     read_from("[]1");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_end(&r));
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_is_at_end(&r));
     /* An empty text is no value. */
     read_from("");
-    assert_false(json_end(&r));
+    assert_false(json_is_at_end(&r));
     /* A text that was not read to its end is refused. */
     read_from("[");
-    json_enter(&r);
-    assert_false(json_end(&r));
-    assert_false(json_valid(str_of(NULL)));
+    json_enter_container(&r);
+    assert_false(json_is_at_end(&r));
+    assert_false(json_is_valid(str_of(NULL)));
 }
 
 static bool nested(size_t depth, char open, char close)
@@ -361,7 +361,7 @@ static bool nested(size_t depth, char open, char close)
 
     memset(text, open, depth);
     memset(text + depth, close, depth);
-    return json_valid(str_slice(text, 2 * depth));
+    return json_is_valid(str_slice(text, 2 * depth));
 }
 
 static void json_nesting_depth_is_limited(void **state)
@@ -381,7 +381,7 @@ static bool many(size_t count)
         text[1 + 2 * i] = '0';
     text[0] = '[';
     text[2 * count] = ']';
-    return json_valid(str_slice(text, 2 * count + 1));
+    return json_is_valid(str_slice(text, 2 * count + 1));
 }
 
 static void number_of_json_values_is_limited(void **state)
@@ -394,12 +394,13 @@ static void number_of_json_values_is_limited(void **state)
 
 static void expect_json_error_position(const char *text, const char *begins)
 {
-    struct str told = json_mistake(str_of(text), arena);
+    struct str told = json_describe_syntax_error(str_of(text), arena);
 
     assert_string_equal(
-        str_dupz(arena, str_slice(told.p, told.n < strlen(begins) ? told.n : strlen(begins))),
+        str_dup_cstring(arena,
+                        str_slice(told.p, told.n < strlen(begins) ? told.n : strlen(begins))),
         begins);
-    assert_true(json_valid(str_of(text)) == (told.n == 0));
+    assert_true(json_is_valid(str_of(text)) == (told.n == 0));
 }
 
 static void json_error_names_line_column_and_path(void **state)

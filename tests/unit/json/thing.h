@@ -44,8 +44,8 @@ static bool no_x(struct str s)
     return !memchr(s.p, 'x', s.n);
 }
 
-static const struct rule without_x = { no_x, "STRING_TYPE_REGEX",
-                                       "String value did not match validation regex." };
+static const struct string_rule without_x = { no_x, "STRING_TYPE_REGEX",
+                                              "String value did not match validation regex." };
 static const struct choice kinds[] = { { .text = "red", .name = "RED", .doc = "Red." },
                                        { .text = "blue", .name = "BLUE", .doc = "Blue." },
                                        { 0 } };
@@ -123,14 +123,14 @@ static const struct field thing_fields[] = {
 static int checked;
 
 /* Refuses "bad" together with "wor", and counts its calls. */
-static void check_thing(struct form *form, const struct place *here, const void *object)
+static void check_thing(struct form *form, const struct json_path *here, const void *object)
 {
     const struct thing *t = object;
-    struct place place = place_key(here, STR("nick"));
+    struct json_path place = json_path_key(here, STR("nick"));
 
     checked++;
-    if (!form_failed_at(form, &place) && str_is(t->name, "bad") && str_is(t->nick.value, "wor"))
-        form_fail(form, &place, "TOGETHER", "bad and wor");
+    if (!form_has_error_at(form, &place) && str_is(t->name, "bad") && str_is(t->nick.value, "wor"))
+        form_add_error(form, &place, "TOGETHER", "bad and wor");
 }
 
 static const struct schema thing_schema = {
@@ -164,7 +164,7 @@ static int tear_down(void **state)
 /* Replaces single quotes by double quotes; JSON in tests uses single quotes to be readable. */
 static struct str quoted(const char *single)
 {
-    char *p = str_dupz(arena, str_of(single));
+    char *p = str_dup_cstring(arena, str_of(single));
 
     for (size_t i = 0; p[i]; i++)
         if (p[i] == '\'')
@@ -186,19 +186,19 @@ static const struct thing *good(const char *members)
     enum err e = decode(&thing, quoted(json.p), &ret);
 
     if (e) {
-        struct json j = json_to(&out);
-        form_write(&form, &j);
-        fail_msg("%s: error %d, %.*s", members, e, STR_FMT(buf_str(&out)));
+        struct json_writer j = json_writer_to(&out);
+        write_form_errors_json(&form, &j);
+        fail_msg("%s: error %d, %.*s", members, e, STR_ARGS(buf_str(&out)));
     }
     return ret;
 }
 
 static struct str form_text(void)
 {
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_reset(&out);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     return buf_str(&out);
 }
 
@@ -215,21 +215,21 @@ static void wrong(const char *members, const char *code, const char *message)
     assert_ptr_equal(ret, &form);
     struct buf expected;
     buf_init(&expected, 10000);
-    struct json j = json_to(&expected);
-    json_object(&j);
+    struct json_writer j = json_writer_to(&expected);
+    json_begin_object(&j);
     json_key(&j, key);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "_errors");
-    json_array(&j);
-    json_object(&j);
+    json_begin_array(&j);
+    json_begin_object(&j);
     json_name(&j, "code");
     json_text(&j, str_of(code));
     json_name(&j, "message");
     json_text(&j, str_of(message));
-    json_object_end(&j);
-    json_array_end(&j);
-    json_object_end(&j);
-    json_object_end(&j);
+    json_end_object(&j);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_end_object(&j);
     buf_add_char(&expected, '\0');
     assert_str(form_text(), expected.p);
     buf_clear(&expected);

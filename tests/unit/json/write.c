@@ -9,13 +9,13 @@
 #include "json/write.h"
 
 static struct buf out;
-static struct json j;
+static struct json_writer j;
 
 static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     return 0;
 }
 
@@ -29,27 +29,27 @@ static int tear_down(void **state)
 static void json_writer_adds_commas_and_colons(void **state)
 {
     (void)state;
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "a");
-    json_array(&j);
-    json_array_end(&j);
+    json_begin_array(&j);
+    json_end_array(&j);
     json_name(&j, "b");
-    json_object(&j);
-    json_object_end(&j);
+    json_begin_object(&j);
+    json_end_object(&j);
     json_name(&j, "c");
-    json_array(&j);
+    json_begin_array(&j);
     json_int(&j, 1);
     json_null(&j);
     json_bool(&j, true);
     json_bool(&j, false);
     json_text(&j, STR("x"));
-    json_array(&j);
-    json_array_end(&j);
+    json_begin_array(&j);
+    json_end_array(&j);
     json_raw(&j, STR("{\"k\":0}"));
-    json_array_end(&j);
-    json_key_text(&j, STR("d\"\n"));
+    json_end_array(&j);
+    json_escaped_key(&j, STR("d\"\n"));
     json_real(&j, 0.5);
-    json_object_end(&j);
+    json_end_object(&j);
     assert_str(buf_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
                               "\"d\\\"\\n\":0.5}");
 }
@@ -97,7 +97,7 @@ static void json_writer_finds_escapes_at_every_offset(void **state)
             memset(text, 0xe9, sizeof text);
             text[at] = '"';
             buf_reset(&out);
-            j = json_to(&out);
+            j = json_writer_to(&out);
             json_text(&j, str_slice(text, n));
             assert_int_equal(out.n, n + 3);
             assert_memory_equal(out.p + at + 1, "\\\"", 2);
@@ -151,7 +151,7 @@ static void json_writer_formats_floats_like_javascript(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buf_reset(&out);
-        j = json_to(&out);
+        j = json_writer_to(&out);
         json_real(&j, cases[i].v);
         assert_str(buf_str(&out), cases[i].text);
     }
@@ -181,7 +181,7 @@ static void written_floats_parse_back_to_the_same_value(void **state)
         if (!isfinite(v))
             continue;
         buf_reset(&out);
-        j = json_to(&out);
+        j = json_writer_to(&out);
         json_real(&j, v);
         buf_add_char(&out, '\0');
         assert_true(strtod(out.p, NULL) == v);
@@ -199,13 +199,13 @@ static void json_numbers_do_not_depend_on_the_locale(void **state)
     assert_str(buf_str(&out), "0.1,1.5e+300");
 }
 
-static void write_sample_json(struct json *to)
+static void write_sample_json(struct json_writer *to)
 {
-    json_object(to);
+    json_begin_object(to);
     json_name(to, "text");
     json_text(to, STR("a\"b\n\x01 plain text of some length"));
-    json_key_text(to, STR("k\"ey"));
-    json_array(to);
+    json_escaped_key(to, STR("k\"ey"));
+    json_begin_array(to);
     json_int(to, INT64_MIN);
     json_real(to, 0.1);
     json_bool(to, true);
@@ -213,11 +213,11 @@ static void write_sample_json(struct json *to)
     json_id(to, UINT64_MAX);
     json_time(to, 0);
     json_raw(to, STR("{\"raw\":[1,2]}"));
-    json_array_end(to);
+    json_end_array(to);
     json_name(to, "last");
-    json_object(to);
-    json_object_end(to);
-    json_object_end(to);
+    json_begin_object(to);
+    json_end_object(to);
+    json_end_object(to);
 }
 
 static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void **state)
@@ -226,7 +226,7 @@ static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void *
     write_sample_json(&j);
     for (size_t max = 0; max <= out.n + 1; max++) {
         struct buf small;
-        struct json k = json_to(&small);
+        struct json_writer k = json_writer_to(&small);
 
         buf_init(&small, max);
         write_sample_json(&k);
@@ -243,7 +243,7 @@ static void json_value_can_fill_the_buffer_to_its_last_byte(void **state)
     struct buf small;
 
     buf_init(&small, 9);
-    j = json_to(&small);
+    j = json_writer_to(&small);
     json_text(&j, STR("ab\n"));
     assert_false(buf_full(&small));
     json_int(&j, 12);

@@ -47,7 +47,7 @@ static void error_without_code_has_its_status_as_message(void **state)
         /* An error that the operator must fix says what to do. */
         snprintf(text, sizeof text, "%d: %s", i->status,
                  e == ERR_FILE_DAMAGED ? "This file is missing or damaged"
-                                       : status_reason(i->status));
+                                       : http_reason_phrase(i->status));
         if (e == ERR_FILE_DAMAGED)
             assert_memory_equal(i->message, text, strlen(text));
         else
@@ -89,13 +89,13 @@ static void permission_names_and_bits_are_the_published_ones(void **state)
     struct buf out;
 
     buf_init(&out, 4096);
-    permissions_phrase(&out, PERMISSION(MANAGE_GUILD));
+    append_permission_names(&out, PERMISSION(MANAGE_GUILD));
     assert_str(buf_str(&out), "MANAGE_GUILD");
     buf_reset(&out);
-    permissions_phrase(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
+    append_permission_names(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
     assert_str(buf_str(&out), "ADMINISTRATOR, CONNECT");
     buf_reset(&out);
-    permissions_phrase(&out, 0);
+    append_permission_names(&out, 0);
     assert_int_equal(out.n, 0);
     buf_clear(&out);
     /* The bits equal Discord's documented ones. */
@@ -112,7 +112,7 @@ static void user_schemas_are_valid(void **state)
 
     assert_null(schema_fault(&partial_user_schema, arena));
     assert_null(schema_fault(&public_user_schema, arena));
-    assert_null(schema_fault(&own_user_schema, arena));
+    assert_null(schema_fault(&current_user_schema, arena));
     assert_null(schema_fault(&user_with_token_schema, arena));
     arena_free(arena);
 }
@@ -138,15 +138,15 @@ static void public_user_schemas_have_no_private_fields(void **state)
     /* The flags of other users are the public flags. */
     for (const struct field *f = public_user_schema.fields; f->name.p; f++)
         assert_true(!str_is(f->name, "flags") || f->offset == offsetof(struct user, public_flags));
-    assert_false(has_field(&own_user_schema, "password_hash"));
-    assert_false(has_field(&own_user_schema, "token"));
-    assert_false(has_field(&own_user_schema, "date_of_birth"));
+    assert_false(has_field(&current_user_schema, "password_hash"));
+    assert_false(has_field(&current_user_schema, "token"));
+    assert_false(has_field(&current_user_schema, "date_of_birth"));
 }
 
 static void usernames_allow_lower_case_letters_digits_and_single_dots(void **state)
 {
     (void)state;
-    bool (*holds)(struct str) = type_username.rule->holds;
+    bool (*holds)(struct str) = type_username.rule->is_valid;
 
     assert_true(holds(STR("a.b_c9")));
     assert_true(holds(STR(".a.")));

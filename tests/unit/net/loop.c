@@ -13,7 +13,7 @@
 enum { POSTERS = 4, POSTS = 5000 };
 
 struct numbered {
-    struct post post;
+    struct loop_message post;
     int poster, number;
 };
 
@@ -25,7 +25,7 @@ static struct {
     struct loop *loop;
 } posts;
 
-static void check_post_order(struct post *p)
+static void check_post_order(struct loop_message *p)
 {
     struct numbered *n = container_of(p, struct numbered, post);
 
@@ -55,7 +55,7 @@ static void posts_of_a_thread_run_once_and_in_order(void **state)
     pthread_t threads[POSTERS];
 
     (void)state;
-    posts.loop = loops_at(ls, 1);
+    posts.loop = loops_get(ls, 1);
     sem_init(&posts.all, 0, 0);
     for (intptr_t i = 0; i < POSTERS; i++)
         pthread_create(&threads[i], NULL, send_posts, (void *)i);
@@ -74,7 +74,7 @@ enum { TRAINS = 100 * 1000, LONGEST = 40, LONG_ENOUGH_S = 2, PATIENCE_S = 60 };
 
 static _Atomic int arrived;
 
-static void count_arrived_post(struct post *p)
+static void count_arrived_post(struct loop_message *p)
 {
     (void)p;
     arrived++;
@@ -82,10 +82,10 @@ static void count_arrived_post(struct post *p)
 
 static void wait_for_posts(int count)
 {
-    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
 
     while (arrived < count)
-        assert_true(clock_mono() < until);
+        assert_true(clock_monotonic_ns() < until);
 }
 
 /* A post may arrive at the moment when the loop has taken the earlier posts and is about to
@@ -93,14 +93,14 @@ static void wait_for_posts(int count)
 static void last_post_of_a_burst_wakes_the_loop(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct post train[LONGEST];
-    int64_t end = clock_mono() + LONG_ENOUGH_S * SECOND;
+    struct loop_message train[LONGEST];
+    int64_t end = clock_monotonic_ns() + LONG_ENOUGH_S * SECOND;
     uint32_t random = 1;
     int sent = 0;
 
     (void)state;
     arrived = 0;
-    for (int i = 0; i < TRAINS && clock_mono() < end; i++) {
+    for (int i = 0; i < TRAINS && clock_monotonic_ns() < end; i++) {
         int length = 2 + i % (LONGEST - 1);
 
         for (int k = 0; k < length; k++) {
@@ -108,7 +108,7 @@ static void last_post_of_a_burst_wakes_the_loop(void **state)
             for (volatile uint32_t pause = random >> 24; pause; pause--)
                 ;
             train[k].run = count_arrived_post;
-            loop_post(loops_at(ls, 0), &train[k]);
+            loop_post(loops_get(ls, 0), &train[k]);
         }
         sent += length;
         wait_for_posts(sent);
@@ -120,12 +120,12 @@ enum { SLOW_POSTS = 40, SLOW_MS = 1 };
 
 static _Atomic int turns;
 
-static void run_slowly(struct post *p)
+static void run_slowly(struct loop_message *p)
 {
-    int64_t until = clock_mono() + SLOW_MS * (SECOND / 1000);
+    int64_t until = clock_monotonic_ns() + SLOW_MS * (SECOND / 1000);
 
     (void)p;
-    while (clock_mono() < until)
+    while (clock_monotonic_ns() < until)
         ;
     arrived++;
 }
@@ -138,7 +138,7 @@ static void count_iteration(struct loop *l, void *arg)
 
 static void post_slow_callbacks(struct loop *l, void *arg)
 {
-    struct post *all = arg;
+    struct loop_message *all = arg;
 
     for (int i = 0; i < SLOW_POSTS; i++) {
         all[i].run = run_slowly;
@@ -152,15 +152,15 @@ static void post_slow_callbacks(struct loop *l, void *arg)
 static void slow_posts_are_spread_over_several_iterations(void **state)
 {
     struct loops *ls = loops_start(1, count_iteration, NULL);
-    struct post all[SLOW_POSTS];
+    struct loop_message all[SLOW_POSTS];
 
     (void)state;
     arrived = 0;
-    loop_call(loops_at(ls, 0), post_slow_callbacks, all);
+    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
     wait_for_posts(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 5 - 1);
     arrived = 0;
-    loop_call(loops_at(ls, 0), post_slow_callbacks, all);
+    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
     loops_stop(ls);
     assert_int_equal(arrived, SLOW_POSTS);
 }
@@ -175,17 +175,17 @@ static void give_back(void *where)
 
 static void dispose_pointer_on_loop(struct loop *l, void *arg)
 {
-    loop_dispose(l, arg, give_back);
+    loop_free_on_pool(l, arg, give_back);
 }
 
 static void loop_dispose_frees_memory_in_the_background(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct loop *where = loops_at(ls, 0);
+    struct loop *where = loops_get(ls, 0);
 
     (void)state;
     given_back = 0;
-    loop_call(loops_at(ls, 0), dispose_pointer_on_loop, &where);
+    loop_call_and_wait(loops_get(ls, 0), dispose_pointer_on_loop, &where);
     loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
@@ -206,9 +206,9 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call(loops_at(ls, i), see_where, &there);
+        loop_call_and_wait(loops_get(ls, i), see_where, &there);
         assert_true(there);
-        assert_int_equal(loop_index(loops_at(ls, i)), i);
+        assert_int_equal(loop_index(loops_get(ls, i)), i);
     }
     loops_stop(ls);
 }
@@ -216,7 +216,7 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
 /* --- the end of an iteration ---------------------------------------------------------- */
 
 static struct {
-    struct turn_end end;
+    struct iteration_end end;
     char order[8];
     size_t n;
     bool called;
@@ -235,7 +235,7 @@ static void record_application_iteration_end(struct loop *l, void *arg)
     record_callback('a');
 }
 
-static void record_callback_iteration_end(struct turn_end *t)
+static void record_callback_iteration_end(struct iteration_end *t)
 {
     (void)t;
     record_callback('t');
@@ -245,7 +245,7 @@ static void begin_iteration(struct loop *l, void *arg)
 {
     (void)arg;
     turn.end.run = record_callback_iteration_end;
-    loop_add_turn_end(l, &turn.end);
+    loop_add_iteration_end(l, &turn.end);
     turn.called = true;
     record_callback('c');
 }
@@ -255,7 +255,7 @@ static void end_iteration(struct loop *l, void *arg)
     (void)l;
     (void)arg;
     turn.called = false;
-    loop_drop_turn_end(&turn.end);
+    loop_remove_iteration_end(&turn.end);
 }
 
 static void iteration_end_runs_the_application_before_registered_callbacks(void **state)
@@ -263,8 +263,8 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
     struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call(loops_at(ls, 0), begin_iteration, NULL);
-    loop_call(loops_at(ls, 0), end_iteration, NULL);
+    loop_call_and_wait(loops_get(ls, 0), begin_iteration, NULL);
+    loop_call_and_wait(loops_get(ls, 0), end_iteration, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }
@@ -272,7 +272,7 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
 /* --- deadlines ------------------------------------------------------------------------ */
 
 static struct {
-    struct deadlines *real, *movable;
+    struct deadline_list *real, *movable;
     struct deadline first, second, dropped, moved;
     int64_t began, first_took;
     char order[8];
@@ -287,31 +287,31 @@ static void expired(struct deadline *d)
                            : d == &late.moved  ? 'm'
                                                : 'x';
     if (d == &late.first)
-        late.first_took = (clock_mono() - late.began) / 1000000;
+        late.first_took = (clock_monotonic_ns() - late.began) / 1000000;
     sem_post(&late.expired);
 }
 
 static void start_deadlines_on_loop(struct loop *l, void *arg)
 {
     (void)arg;
-    late.real = deadlines_new(l, 100, false, expired);
-    late.movable = deadlines_new(l, 60 * 60 * 1000, true, expired);
-    deadline_touch(late.real, &late.second);
-    deadline_touch(late.real, &late.dropped);
-    deadline_touch(late.real, &late.first);
-    deadline_touch(late.real, &late.second); /* again: now after the first */
-    deadline_touch(late.movable, &late.moved);
-    deadline_drop(&late.dropped);
-    deadline_drop(&late.dropped); /* already dropped: no effect */
+    late.real = deadline_list_new(l, 100, false, expired);
+    late.movable = deadline_list_new(l, 60 * 60 * 1000, true, expired);
+    deadline_restart(late.real, &late.second);
+    deadline_restart(late.real, &late.dropped);
+    deadline_restart(late.real, &late.first);
+    deadline_restart(late.real, &late.second); /* again: now after the first */
+    deadline_restart(late.movable, &late.moved);
+    deadline_cancel(&late.dropped);
+    deadline_cancel(&late.dropped); /* already dropped: no effect */
 }
 
 static void free_deadlines_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
-    deadline_touch(late.real, &late.first);
-    deadlines_free(late.real);
-    deadlines_free(late.movable);
+    deadline_restart(late.real, &late.first);
+    deadline_list_free(late.real);
+    deadline_list_free(late.movable);
 }
 
 static void deadlines_expire_in_order_and_follow_their_clock(void **state)
@@ -320,14 +320,14 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 
     (void)state;
     sem_init(&late.expired, 0, 0);
-    late.began = clock_mono(); /* before the loop reads its clock */
-    loop_call(loops_at(ls, 0), start_deadlines_on_loop, NULL);
+    late.began = clock_monotonic_ns(); /* before the loop reads its clock */
+    loop_call_and_wait(loops_get(ls, 0), start_deadlines_on_loop, NULL);
     sem_wait(&late.expired);
     sem_wait(&late.expired);
-    clock_advance(60LL * 60 * 1000 * 1000);
+    clock_advance_all(60LL * 60 * 1000 * 1000);
     sem_wait(&late.expired);
     clock_reset();
-    loop_call(loops_at(ls, 0), free_deadlines_on_loop, NULL);
+    loop_call_and_wait(loops_get(ls, 0), free_deadlines_on_loop, NULL);
     loops_stop(ls);
     assert_int_equal(late.n, 3);
     assert_memory_equal(late.order, "12m", 3);
@@ -336,7 +336,7 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 }
 
 static struct {
-    struct deadlines *list;
+    struct deadline_list *list;
     struct deadline all[SLOW_POSTS];
 } crowd;
 
@@ -349,16 +349,16 @@ static void on_deadline_expired_slowly(struct deadline *d)
 static void start_many_deadlines(struct loop *l, void *arg)
 {
     (void)arg;
-    crowd.list = deadlines_new(l, 10, false, on_deadline_expired_slowly);
+    crowd.list = deadline_list_new(l, 10, false, on_deadline_expired_slowly);
     for (int i = 0; i < SLOW_POSTS; i++)
-        deadline_touch(crowd.list, &crowd.all[i]);
+        deadline_restart(crowd.list, &crowd.all[i]);
     turns = 0;
 }
 
 static void free_many_deadlines(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
-    deadlines_free(crowd.list);
+    deadline_list_free(crowd.list);
 }
 
 /* When a proxy disappears, thousands of sockets reach their deadline at the same time. */
@@ -368,10 +368,10 @@ static void simultaneous_deadlines_are_spread_over_several_iterations(void **sta
 
     (void)state;
     arrived = 0;
-    loop_call(loops_at(ls, 0), start_many_deadlines, NULL);
+    loop_call_and_wait(loops_get(ls, 0), start_many_deadlines, NULL);
     wait_for_posts(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
-    loop_call(loops_at(ls, 0), free_many_deadlines, NULL);
+    loop_call_and_wait(loops_get(ls, 0), free_many_deadlines, NULL);
     loops_stop(ls);
 }
 

@@ -98,9 +98,9 @@ static void self_signed_certificate_is_reused_until_a_week_before_expiry(void **
     (void)state;
     assert_int_equal(serial_after_opening("chat.example"), first);
     assert_int_equal(serial_after_opening("localhost"), first);
-    clock_advance(817 * day);
+    clock_advance_all(817 * day);
     assert_int_equal(serial_after_opening("chat.example"), first);
-    clock_advance(2 * day);
+    clock_advance_all(2 * day);
     long second = serial_after_opening("chat.example");
     assert_int_not_equal(second, first);
     clock_reset();
@@ -126,7 +126,7 @@ static void damaged_certificate_pair_is_generated_again(void **state)
 
 static int start(void **state)
 {
-    struct server_options o = { .tls = context };
+    struct http_server_options o = { .tls = context };
 
     (void)state;
     app_start(&o);
@@ -140,9 +140,9 @@ static int stop(void **state)
     return 0;
 }
 
-static struct wire connect_tls(void)
+static struct api_client connect_tls(void)
 {
-    struct wire w = { .fd = app_connect(), .ssl = SSL_new(client) };
+    struct api_client w = { .fd = app_connect(), .ssl = SSL_new(client) };
 
     SSL_set_fd(w.ssl, w.fd);
     SSL_set_alpn_protos(w.ssl, (const unsigned char *)"\x02h2\x08http/1.1", 12);
@@ -150,13 +150,13 @@ static struct wire connect_tls(void)
     return w;
 }
 
-static void wire_end(struct wire *w)
+static void wire_end(struct api_client *w)
 {
     SSL_free(w->ssl);
     close(w->fd);
 }
 
-static void expect_tls_response(struct wire *w, const char *request, const char *body)
+static void expect_tls_response(struct api_client *w, const char *request, const char *body)
 {
     char text[1024];
 
@@ -170,7 +170,7 @@ static void expect_tls_response(struct wire *w, const char *request, const char 
 
 static void http_requests_are_answered_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     const unsigned char *protocol;
     unsigned n;
 
@@ -188,7 +188,7 @@ static void http_requests_are_answered_over_tls(void **state)
 
 static void tls_1_1_is_refused(void **state)
 {
-    struct wire w = { .fd = app_connect(), .ssl = SSL_new(client) };
+    struct api_client w = { .fd = app_connect(), .ssl = SSL_new(client) };
 
     (void)state;
     SSL_set_fd(w.ssl, w.fd);
@@ -197,7 +197,7 @@ static void tls_1_1_is_refused(void **state)
     assert_int_not_equal(SSL_connect(w.ssl), 1);
     wire_end(&w);
 
-    w = (struct wire){ .fd = app_connect(), .ssl = SSL_new(client) };
+    w = (struct api_client){ .fd = app_connect(), .ssl = SSL_new(client) };
     SSL_set_fd(w.ssl, w.fd);
     SSL_set_max_proto_version(w.ssl, TLS1_2_VERSION);
     assert_int_equal(SSL_connect(w.ssl), 1);
@@ -208,7 +208,7 @@ static void tls_1_1_is_refused(void **state)
 static void large_bodies_and_files_are_transferred_over_tls(void **state)
 {
     enum { LENGTH = 1000000 };
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     char *body = malloc(LENGTH), *got = malloc(LENGTH);
     char text[1024];
     const char *const requests[] = {
@@ -235,7 +235,7 @@ static void large_bodies_and_files_are_transferred_over_tls(void **state)
 
 static void server_sends_tls_close_notify(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     char c;
 
     (void)state;
@@ -257,7 +257,7 @@ static void plain_http_is_answered_on_the_tls_port(void **state)
 
 static void plain_http_is_refused_if_tls_is_required(void **state)
 {
-    struct server_options o = { .tls = context, .tls_only = true };
+    struct http_server_options o = { .tls = context, .tls_only = true };
 
     (void)state;
     app_start(&o);
@@ -265,7 +265,7 @@ static void plain_http_is_refused_if_tls_is_required(void **state)
     peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     peer_expect(fd, 400, "{\"refused\":400}");
     peer_expect_end(fd);
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     expect_tls_response(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
     wire_end(&w);
     app_stop();
@@ -281,7 +281,7 @@ static void invalid_tls_handshake_ends_the_connection(void **state)
     while (recv(fd, rest, sizeof rest, 0) > 0)
         ; /* an alert may come first */
     close(fd);
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     wire_send(&w, "GET /echo HTTP/1.1\r\n", 20);
     peer_send(w.fd, "plain bytes into a TLS connection");
     while (recv(w.fd, rest, sizeof rest, 0) > 0)
@@ -292,7 +292,7 @@ static void invalid_tls_handshake_ends_the_connection(void **state)
 
 static void websockets_work_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
 
     (void)state;
     wire_handshake(&w, "/socket");
@@ -310,7 +310,7 @@ static void websockets_work_over_tls(void **state)
 
 static void websocket_frames_are_sent_immediately_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
 
     (void)state;
     wire_handshake(&w, "/patient");

@@ -16,11 +16,11 @@ static struct video_codecs offer(const char *first, const char *second)
 
 static const char *best_of(const struct video_codecs *offers, size_t count)
 {
-    struct codec_count c = { 0 };
+    struct codec_votes c = { 0 };
 
     for (size_t i = 0; i < count; i++)
-        codec_count_add(&c, &offers[i]);
-    return video_codec_name(codec_count_best(&c));
+        codec_votes_add(&c, &offers[i]);
+    return video_codec_name(codec_votes_choose(&c));
 }
 
 static void video_codec_is_supported_by_all_participants(void **state)

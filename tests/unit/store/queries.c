@@ -44,7 +44,7 @@ static enum err there_and_back(struct tx *tx, void *arg)
     assert_true(str_eq(row_text(&r, 2), k->t));
     assert_true(str_eq(row_bytes(&r, 3), k->b));
     for (int i = 0; i < 4; i++)
-        assert_false(row_null(&r, i));
+        assert_false(row_is_null(&r, i));
     return OK;
 }
 
@@ -81,7 +81,7 @@ static enum err put_nulls(struct tx *tx, void *arg)
         tx_one(tx, "select i, d, t, b from kinds where i is null limit 1", NO_BIND, &r, &found));
     assert_true(found);
     for (int i = 0; i < 4; i++)
-        assert_true(row_null(&r, i));
+        assert_true(row_is_null(&r, i));
     assert_int_equal(row_int(&r, 0), 0);
     assert_false(row_bool(&r, 0));
     assert_true(row_real(&r, 1) == 0);
@@ -423,7 +423,7 @@ static enum err prefetch_and_query(struct tx *tx, void *arg)
     assert_int_equal(value_of_pair(tx, 2), 25);
     tx_prefetch(tx, pair_of, BIND(v_int(3)));
     assert_int_equal(value_of_pair(tx, 1), 10);
-    no_error(tx_exec_soon(tx, move_pair, BIND(v_int(3), v_int(5))));
+    no_error(tx_exec_deferred(tx, move_pair, BIND(v_int(3), v_int(5))));
     assert_int_equal(value_of_pair(tx, 3), 35);
     return OK;
 }
@@ -442,9 +442,9 @@ static enum err add_many_soon(struct tx *tx, void *arg)
 {
     (void)arg;
     for (int64_t k = 1; k <= 200; k++)
-        no_error(tx_exec_soon(tx, add_pair, BIND(v_int(k), v_int(k))));
+        no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(k), v_int(k))));
     assert_int_equal(value_of_pair(tx, 200), 200);
-    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(201), v_null())));
+    no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(201), v_null())));
     return OK;
 }
 
@@ -463,8 +463,8 @@ static enum err add_twice(struct tx *tx, void *arg)
     struct rows r;
     bool found;
 
-    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(1))));
-    tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(2)));
+    no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(1), v_int(1))));
+    tx_exec_deferred(tx, add_pair, BIND(v_int(1), v_int(2)));
     if (*asks)
         assert_true(tx_one(tx, pair_of, BIND(v_int(1)), &r, &found) != OK);
     return OK;

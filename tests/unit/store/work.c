@@ -31,7 +31,7 @@ static void failed_transaction_does_not_affect_others_of_its_batch(void **state)
     sem_destroy(&finished);
 }
 
-static enum err insert_ada(struct work *w, struct tx *tx)
+static enum err insert_ada(struct work_item *w, struct tx *tx)
 {
     (void)w;
     return tx_exec(tx, "insert into users (id, username) values ($1, 'ada')",
@@ -100,7 +100,7 @@ static struct store *turning; /* the store whose snapshots the loops release */
 static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_turn_end(turning, l);
+    store_iteration_end(turning, l);
 }
 
 static struct loops *start_loops(struct fixture *f)
@@ -115,7 +115,7 @@ struct loop_work {
     struct loop *expected;
 };
 
-static void record_completion_on_loop(struct work *w, enum err e)
+static void record_completion_on_loop(struct work_item *w, enum err e)
 {
     struct loop_work *lw = container_of(w, struct loop_work, one.work);
 
@@ -145,7 +145,7 @@ static void completion_callback_runs_on_the_submitting_loop(void **state)
         struct loop_work lw = { .one = *one, .f = f };
 
         lw.one.work.mode = STORE_WRITE;
-        loop_call(loops_at(loops, i % 2), submit_work_on_loop, &lw);
+        loop_call_and_wait(loops_get(loops, i % 2), submit_work_on_loop, &lw);
         wait_for(&finished);
         assert_int_equal(lw.one.result, OK);
         test_works_free(one, 1);
@@ -160,12 +160,12 @@ struct turn {
     struct fixture *f;
     int64_t before, after;
     enum err result;
-    struct work work;
+    struct work_item work;
     int64_t *place;
     atomic_int reads;
 };
 
-static enum err read_counter(struct work *w, struct tx *tx)
+static enum err read_counter(struct work_item *w, struct tx *tx)
 {
     struct turn *t = container_of(w, struct turn, work);
     struct rows r;
@@ -177,7 +177,7 @@ static enum err read_counter(struct work *w, struct tx *tx)
     return e;
 }
 
-static void record_read_result(struct work *w, enum err e)
+static void record_read_result(struct work_item *w, enum err e)
 {
     struct turn *t = container_of(w, struct turn, work);
 
@@ -190,7 +190,7 @@ static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
 {
     struct turn *t = arg;
 
-    t->work = (struct work){
+    t->work = (struct work_item){
         .mode = STORE_READ,
         .loop = l,
         .run = read_counter,
@@ -217,7 +217,7 @@ static void read_on_a_loop_sees_earlier_commits_of_the_same_iteration(void **sta
     struct turn t = { .f = f };
 
     counter_make(f);
-    loop_call(loops_at(loops, 0), read_then_write_then_read_on_loop, &t);
+    loop_call_and_wait(loops_get(loops, 0), read_then_write_then_read_on_loop, &t);
     loops_stop(loops);
     assert_int_equal(t.result, OK);
     assert_int_equal(t.reads, 2);
@@ -227,7 +227,7 @@ static void read_on_a_loop_sees_earlier_commits_of_the_same_iteration(void **sta
 
 /* Both loops write, and read after the completion; each must see at least its own write. */
 struct chain {
-    struct work work;
+    struct work_item work;
     struct fixture *f;
     sem_t *finished;
     int64_t written, seen;
@@ -238,7 +238,7 @@ struct chain {
 
 static void chain_write(struct chain *c);
 
-static enum err chain_run(struct work *w, struct tx *tx)
+static enum err chain_run(struct work_item *w, struct tx *tx)
 {
     struct chain *c = container_of(w, struct chain, work);
     struct rows r;
@@ -253,7 +253,7 @@ static enum err chain_run(struct work *w, struct tx *tx)
     return e;
 }
 
-static void chain_done(struct work *w, enum err e)
+static void chain_done(struct work_item *w, enum err e)
 {
     struct chain *c = container_of(w, struct chain, work);
 
@@ -301,7 +301,7 @@ static void read_after_a_completed_write_sees_it(void **state)
     for (unsigned i = 0; i < CHAINS; i++) {
         chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
         chains[i].work.arena = arena_new();
-        loop_call(loops_at(loops, i % 2), chain_start, &chains[i]);
+        loop_call_and_wait(loops_get(loops, i % 2), chain_start, &chains[i]);
     }
     for (unsigned i = 0; i < CHAINS; i++)
         wait_for(&finished);
@@ -323,7 +323,7 @@ struct long_read {
     sem_t *gate;
 };
 
-static enum err read_behind_gate(struct work *w, struct tx *tx)
+static enum err read_behind_gate(struct work_item *w, struct tx *tx)
 {
     struct long_read *r = container_of(w, struct long_read, lw.one.work);
     struct rows rows;
@@ -334,7 +334,7 @@ static enum err read_behind_gate(struct work *w, struct tx *tx)
     return e;
 }
 
-static enum err read_and_go(struct work *w, struct tx *tx)
+static enum err read_and_go(struct work_item *w, struct tx *tx)
 {
     struct rows rows;
     bool found;
@@ -358,14 +358,14 @@ static void background_reads_block_neither_loop_nor_writer(void **state)
     for (int i = 0; i < LONG; i++) {
         reads[i] = (struct long_read){ .lw = { .one = ones[i], .f = f }, .gate = &gate };
         reads[i].lw.one.work.mode = STORE_READ;
-        reads[i].lw.one.work.aside = true;
+        reads[i].lw.one.work.in_background = true;
         reads[i].lw.one.work.run = read_behind_gate;
-        loop_call(loops_at(loops, 0), submit_work_on_loop, &reads[i].lw);
+        loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &reads[i].lw);
     }
     struct loop_work short_read = { .one = *near, .f = f };
     short_read.one.work.mode = STORE_READ;
     short_read.one.work.run = read_and_go;
-    loop_call(loops_at(loops, 0), submit_work_on_loop, &short_read);
+    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &short_read);
     wait_for(&near_done);
     assert_int_equal(short_read.one.result, OK);
     no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
@@ -393,10 +393,10 @@ struct counting_read {
     bool ended_on_loop;
 };
 
-static enum err count_up(struct work *w, struct tx *tx)
+static enum err count_up(struct work_item *w, struct tx *tx)
 {
     struct counting_read *r = container_of(w, struct counting_read, lw.one.work);
-    struct arena *before = tx_use_arena(tx, r->other);
+    struct arena *before = tx_switch_arena(tx, r->other);
     struct rows rows;
     bool found;
     enum err e = tx_one(tx,
@@ -406,8 +406,8 @@ static enum err count_up(struct work *w, struct tx *tx)
 
     if (e)
         return e; /* the wrong arena was used */
-    tx_use_arena(tx, before);
-    if (r->says_so && (e = tx_expect_long(tx)))
+    tx_switch_arena(tx, before);
+    if (r->says_so && (e = tx_require_background(tx)))
         return e;
     r->counted = row_int(&rows, 0);
     r->ended_on_loop = loop_current() != NULL;
@@ -424,7 +424,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     r.other = arena_new();
     r.lw.one.work.mode = STORE_READ;
     r.lw.one.work.run = count_up;
-    loop_call(loops_at(loops, 0), submit_work_on_loop, &r.lw);
+    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &r.lw);
     wait_for(&finished);
     assert_int_equal(r.lw.one.result, OK);
     assert_int_equal(r.counted, most);
@@ -446,7 +446,7 @@ static void long_read_continues_in_the_background(void **state)
     loops_stop(loops);
     assert_false(long_one.ended_on_loop);
     assert_false(expected.ended_on_loop);
-    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine(f->store), "sqlite") == 0);
+    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine_name(f->store), "sqlite") == 0);
 }
 
 static void store_close_completes_submitted_work(void **state)

@@ -2,7 +2,7 @@
  *
  * In a cluster each session has one owner: the node that sends its events. A change of owner is
  * a compare-and-set of the row, so a session never has two owners. All functions but
- * owner_row_find run in a write transaction. */
+ * owner_row_read run in a write transaction. */
 #ifndef GATEWAY_RESUME_JOURNAL_OWNER_ROWS_H
 #define GATEWAY_RESUME_JOURNAL_OWNER_ROWS_H
 
@@ -16,11 +16,12 @@ struct session_owner {
     bool alive;        /* whether the owner node is alive */
 };
 
-enum err owner_row_add(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);
-enum err owner_row_remove(struct tx *tx, uint64_t number, uint32_t identity);
+enum err owner_row_insert(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);
+enum err owner_row_delete(struct tx *tx, uint64_t number, uint32_t identity);
 /* *ret is false if `from` did not own the session. */
-enum err owner_row_change(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
-enum err owner_row_find(struct tx *tx, uint64_t number, snowflake user_id,
+enum err owner_row_compare_and_set(struct tx *tx, uint64_t number, uint32_t from, uint32_t to,
+                                   bool *ret);
+enum err owner_row_read(struct tx *tx, uint64_t number, snowflake user_id,
                         struct session_owner *ret);
 /* Deletes expired suspended sessions, and the rows of dead nodes and of node `identity` (0: no
  * such node). Rows of a dead node stay if this node can read its journal (with_journal:

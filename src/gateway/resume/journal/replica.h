@@ -23,46 +23,48 @@ struct replica;
 /* A message begins with its kind and a node identity: the sender, or the owner of the session. */
 enum replica_message {
     REPLICA_RECORDS, /* magic, loop index, message number, position (0: unchanged), records */
-    REPLICA_ASK,     /* requesting node, session number, last seq that its client has read */
-    REPLICA_MISSED,  /* loop index: the receiver must send all sessions of this loop again */
-    REPLICA_ANSWER,  /* session number, position of its loop, magic, slot */
+    REPLICA_REQUEST, /* requesting node, session number, last seq that its client has read */
+    REPLICA_GAP,     /* loop index: the receiver must send all sessions of this loop again */
+    REPLICA_SESSION, /* session number, position of its loop, magic, slot */
     REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for that client */
     REPLICA_HELLO,   /* magic: the sender stores copies */
 };
 
 /* Kinds of records of a session; the session number follows the kind. */
 enum record_kind {
-    RECORD_ALL,  /* last event sent; slot up to the activities; activities */
-    RECORD_SENT, /* last seq, count, event numbers */
-    RECORD_END,
+    RECORD_WHOLE_SESSION, /* last event sent; slot up to the activities; activities */
+    RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
+    RECORD_SESSION_END,
 };
 
 /* The effect of a received message. */
 struct replica_reply {
-    uint32_t to;      /* the node that gets a reply; 0: none */
-    struct buf bytes; /* the reply */
-    uint64_t number;  /* requested session that is available now; 0: none */
-    bool restart;     /* the replica has missed a message of this node */
-    unsigned hub;     /* loop whose message the replica missed */
+    uint32_t to;         /* the node that gets a reply; 0: none */
+    struct buf bytes;    /* the reply */
+    uint64_t number;     /* requested session that is available now; 0: none */
+    bool restart;        /* the replica has missed a message of this node */
+    unsigned loop_index; /* loop whose message the replica missed */
 };
 
 struct replica *replica_new(void);
 void replica_free(struct replica *k); /* accepts NULL */
 
 /* The functions below are thread-safe. */
-void replica_receive(struct replica *k, struct str message, struct replica_reply *ret);
-void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
-                            uint32_t asker);
+void replica_handle_message(struct replica *k, struct str message, struct replica_reply *ret);
+void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                           uint32_t asker);
 void replica_write_hello(struct buf *out, uint32_t identity);
 /* Finds the session of a client that has read up to a seq. The result is JOURNAL_UNKNOWN (no
- * copy), JOURNAL_SHORT, JOURNAL_UNFIT or JOURNAL_FOUND. */
-enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
-                                  uint64_t seq, struct arena *arena, struct journal_entry *ret);
+ * copy), JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
+enum journal_result replica_find_session(struct replica *k, uint32_t identity, uint64_t number,
+                                         uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret);
 /* Chooses the replica of node `me`: the next node in the ring of living nodes that store copies;
  * 0: none. */
-uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count);
+uint32_t choose_replica_node(struct replica *k, uint32_t me, const uint32_t *identities,
+                             size_t count);
 /* Evicts some copies that were not updated for longer than a session can be resumed. */
-void replica_prune(struct replica *k, int64_t now_ms);
-uint64_t replica_count(struct replica *k);
+void replica_evict_expired(struct replica *k, int64_t now_ms);
+uint64_t replica_session_count(struct replica *k);
 
 #endif

@@ -11,7 +11,7 @@
 #include "gateway/resume/journal/journal_file.h"
 
 /* State of the messages from one loop of a node. */
-struct replica_hub {
+struct replica_loop {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps in the messages */
 };
@@ -19,7 +19,7 @@ struct replica_hub {
 struct replica_node {
     uint32_t identity;
     int64_t received_ms;
-    struct replica_hub hubs[JOURNAL_HUBS];
+    struct replica_loop loops[JOURNAL_LOOPS_MAX];
 };
 
 struct replica_session {
@@ -50,24 +50,26 @@ struct replica {
 
 void replica_session_drop(struct replica *k, uint64_t number);
 /* Records that the whole session was received now. */
-void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms);
+void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms);
 /* Returns NULL if the replica is full. */
-struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity);
+struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+                                                      uint32_t identity);
 /* Returns NULL if there is no copy, or the copy is from another node. */
 struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
                                              uint32_t identity);
-void replica_receive_records(struct replica *k, uint32_t identity, struct serial_reader *in,
-                             struct replica_reply *ret);
+void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret);
 
 /* --- replica_answers.c: requests for copies ------------------------------------------- */
 
-enum journal_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
-                                           uint64_t seq, uint64_t *ret_seen);
-void replica_receive_question(struct replica *k, uint32_t identity, struct serial_reader *in,
-                              struct replica_reply *ret);
-void replica_receive_answer(struct replica *k, uint32_t identity, struct serial_reader *in,
+enum journal_result replica_session_check_seq(const struct replica *k,
+                                              const struct replica_session *s, uint64_t seq,
+                                              uint64_t *ret_seen);
+void replica_handle_request(struct replica *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_receive_unfit(struct replica *k, uint32_t identity, struct serial_reader *in,
-                           struct replica_reply *ret);
+void replica_handle_session(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret);
+void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret);
 
 #endif

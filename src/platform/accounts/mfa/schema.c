@@ -30,7 +30,7 @@ static const struct schema login_schema = {
 const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
 
 static const struct field enable_fields[] = {
-    { FIELD(struct mfa_enable, password), .type = &type_given_password },
+    { FIELD(struct mfa_enable, password), .type = &type_entered_password },
     { FIELD(struct mfa_enable, secret), .type = &type_secret, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct mfa_enable, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -56,7 +56,7 @@ static const struct schema disable_schema = {
 const struct type mfa_disable_body = { .kind = KIND_OBJECT, .schema = &disable_schema };
 
 static const struct field challenge_fields[] = {
-    { FIELD(struct mfa_challenge, password), .type = &type_given_password },
+    { FIELD(struct mfa_challenge, password), .type = &type_entered_password },
     { FIELD(struct mfa_challenge, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
       .doc = "Required" },
     { 0 },

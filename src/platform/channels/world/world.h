@@ -2,7 +2,7 @@
 #ifndef PLATFORM_CHANNELS_WORLD_H
 #define PLATFORM_CHANNELS_WORLD_H
 
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_overwrite {
     struct opt_str role, member, allow, deny;
@@ -32,10 +32,10 @@ struct world_tag {
 extern const struct type world_tag_list;
 
 /* world_threads.c: imports the fields of forums and threads; all channels must exist already. */
-enum err import_forum(struct importing *im, const struct world_channel *c, snowflake id,
-                      snowflake guild, const struct place *at);
-enum err import_thread(struct importing *im, const struct world_channel *c, snowflake id,
-                       snowflake parent, const struct place *at);
-enum err export_threads(struct exporting *ex, struct opt_list *channels);
+enum err import_forum(struct world_importer *im, const struct world_channel *c, snowflake id,
+                      snowflake guild, const struct json_path *at);
+enum err import_thread(struct world_importer *im, const struct world_channel *c, snowflake id,
+                       snowflake parent, const struct json_path *at);
+enum err export_threads(struct world_exporter *ex, struct opt_list *channels);
 
 #endif

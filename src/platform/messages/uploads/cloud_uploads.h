@@ -19,21 +19,21 @@ struct cloud_upload {
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
 
-struct upload_wanted {
+struct upload_request {
     struct opt_str id; /* returned unchanged */
     struct str filename;
     int64_t file_size;
     struct opt_bool is_clip;
     struct opt_str original_content_type;
 };
-struct uploads_wanted {
+struct upload_requests {
     struct list files;
 };
-struct upload_place {
+struct upload_slot {
     struct opt_str id;
     struct str upload_url, upload_filename;
 };
-struct upload_places {
+struct upload_slots {
     struct list attachments;
 };
 
@@ -42,13 +42,14 @@ extern const struct type uploads_body, uploads_reply;
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 
 /* Counts the uploads of an account that no message has used yet. */
-enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret);
+enum err cloud_uploads_count_pending(struct tx *tx, snowflake owner_id, int64_t *ret);
 enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
-enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret);
+enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
+                                 struct cloud_upload *ret);
 /* Stores the file of an upload. */
-enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u);
+enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 
 extern const struct job_kind cloud_upload_expiry;

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "gateway/fanout/bus.h"
+#include "gateway/fanout/event_bus.h"
 #include "gateway/gateway.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "net/loop_internal.h"
 
@@ -18,9 +18,9 @@ enum { LOOPS = 3, EVENTS = 5 };
 struct bus_world {
     struct loops *loops;
     struct gateway *gateway;
-    struct announcement list[EVENTS];
+    struct emitted_event list[EVENTS];
     sem_t reached, go_on;
-    struct post pause;
+    struct loop_message pause;
 };
 
 static struct bus_world world;
@@ -34,9 +34,9 @@ static int bus_start(void **state)
     world.gateway = gateway_new(&options);
     gateway_start(world.gateway, world.loops);
     for (size_t i = 0; i < EVENTS; i++)
-        world.list[i] = (struct announcement){
+        world.list[i] = (struct emitted_event){
             .event = EVENT_MESSAGE_CREATE,
-            .to = to_guild(i + 1),
+            .to = audience_of_guild(i + 1),
             .payload = STR("{}"),
             .next = i + 1 < EVENTS ? &world.list[i + 1] : NULL,
         };
@@ -52,7 +52,7 @@ static int bus_stop(void **state)
     return 0;
 }
 
-static void loop_pause(struct post *p)
+static void loop_pause(struct loop_message *p)
 {
     (void)p;
     sem_post(&world.reached);
@@ -64,7 +64,7 @@ static size_t posts_of(struct loop *l)
 {
     size_t count = 0;
 
-    for (const struct post *p = atomic_load(&l->posts); p; p = p->next)
+    for (const struct loop_message *p = atomic_load(&l->messages); p; p = p->next)
         count++;
     return count;
 }
@@ -76,12 +76,12 @@ static void commit_posts_one_message_per_loop_however_many_events_it_has(void **
     sem_init(&world.reached, 0, 0);
     sem_init(&world.go_on, 0, 0);
     world.pause.run = loop_pause;
-    loop_post(loops_at(world.loops, 1), &world.pause);
+    loop_post(loops_get(world.loops, 1), &world.pause);
     sem_wait(&world.reached);
-    gateway_announce(world.gateway, world.list);
-    size_t count = posts_of(loops_at(world.loops, 1));
-    gateway_announce(world.gateway, world.list);
-    size_t later = posts_of(loops_at(world.loops, 1));
+    gateway_publish(world.gateway, world.list);
+    size_t count = posts_of(loops_get(world.loops, 1));
+    gateway_publish(world.gateway, world.list);
+    size_t later = posts_of(loops_get(world.loops, 1));
     sem_post(&world.go_on);
     sem_destroy(&world.reached);
     assert_int_equal(count, 1);
@@ -90,7 +90,7 @@ static void commit_posts_one_message_per_loop_however_many_events_it_has(void **
 
 static void hub_is_at(struct loop *loop, void *arg)
 {
-    const struct hub *h = world.gateway->hubs[loop_index(loop)];
+    const struct gateway_loop *h = world.gateway->gateway_loops[loop_index(loop)];
 
     *(uint64_t *)arg =
         h->queue.first || h->queue.sending || h->begun != h->position ? 0 : h->position;
@@ -103,13 +103,13 @@ static void every_loop_reaches_the_last_event_number(void **state)
     uint64_t before = world.gateway->published;
 
     (void)state;
-    gateway_announce(world.gateway, world.list);
-    publish(world.gateway, news_new(EVENT_READY, to_user(1), STR("{}")));
+    gateway_publish(world.gateway, world.list);
+    publish_event(world.gateway, gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
     assert_int_equal(world.gateway->published, before + EVENTS + 1);
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
 
-        loop_call(loops_at(world.loops, i), hub_is_at, &at);
+        loop_call_and_wait(loops_get(world.loops, i), hub_is_at, &at);
         assert_int_equal(at, world.gateway->published);
     }
 }
@@ -117,10 +117,10 @@ static void every_loop_reaches_the_last_event_number(void **state)
 static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
-    gateway_announce_at(world.gateway, 7, world.list);
-    assert_int_equal(world.gateway->published, (UINT64_C(7) << NUMBERS_OF_POSITION) + EVENTS);
-    gateway_announce_at(world.gateway, 9, NULL);
-    assert_int_equal(world.gateway->published, (UINT64_C(7) << NUMBERS_OF_POSITION) + EVENTS);
+    gateway_publish_at(world.gateway, 7, world.list);
+    assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
+    gateway_publish_at(world.gateway, 9, NULL);
+    assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
 static void local_events_do_not_exceed_the_number_range_of_a_position(void **state)
@@ -128,28 +128,28 @@ static void local_events_do_not_exceed_the_number_range_of_a_position(void **sta
     enum { MANY = 10 * 1000 * 1000 };
 
     (void)state;
-    gateway_announce_at(world.gateway, 11, world.list);
+    gateway_publish_at(world.gateway, 11, world.list);
     world.gateway->published += MANY;
-    gateway_announce_at(world.gateway, 12, world.list);
-    assert_int_equal(world.gateway->published, (UINT64_C(12) << NUMBERS_OF_POSITION) + EVENTS);
+    gateway_publish_at(world.gateway, 12, world.list);
+    assert_int_equal(world.gateway->published, (UINT64_C(12) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
 static void private_channel_event_is_published_once_per_recipient(void **state)
 {
     snowflake people[] = { 11, 12, 13 };
     uint64_t before = world.gateway->published;
-    struct announcement a = {
+    struct emitted_event a = {
         .event = EVENT_MESSAGE_CREATE,
-        .to = to_channel(5),
+        .to = audience_of_private_channel(5),
         .payload = STR("{}"),
-        .people = { .items = people, .count = COUNT_OF(people) },
+        .member_ids = { .items = people, .count = COUNT_OF(people) },
     };
 
     (void)state;
-    gateway_announce(world.gateway, &a);
+    gateway_publish(world.gateway, &a);
     assert_int_equal(world.gateway->published, before + COUNT_OF(people));
-    a.people.count = 0;
-    gateway_announce(world.gateway, &a);
+    a.member_ids.count = 0;
+    gateway_publish(world.gateway, &a);
     assert_int_equal(world.gateway->published, before + COUNT_OF(people));
 }
 
@@ -163,7 +163,7 @@ static void *commit_on_and_on(void *arg)
 
     (void)arg;
     while (!atomic_load(&commits_end)) {
-        gateway_announce(world.gateway, world.list);
+        gateway_publish(world.gateway, world.list);
         atomic_fetch_add(&commits, 1);
         nanosleep(&pause, NULL);
     }

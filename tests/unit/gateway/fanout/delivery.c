@@ -6,12 +6,12 @@
 
 static bool receives(const struct session *s, enum event event, uint64_t number)
 {
-    struct news *n = news_new(event, to_guild(1), STR("{}"));
+    struct gateway_event *n = gateway_event_new(event, audience_of_guild(1), STR("{}"));
 
     n->number = number;
-    struct delivery d = delivery_of(NULL, n);
-    bool is_told = delivery_receives(&d, s);
-    news_unref(n);
+    struct delivery d = delivery_new(NULL, n);
+    bool is_told = session_receives_event(&d, s);
+    gateway_event_unref(n);
     return is_told;
 }
 
@@ -30,7 +30,7 @@ static void presence_updates_older_than_ready_are_not_delivered(void **state)
 
 static void events_already_delivered_by_another_loop_are_skipped(void **state)
 {
-    struct session s = { .caller.id = 7, .resume.seen = 5 };
+    struct session s = { .caller.id = 7, .resume.delivered_elsewhere = 5 };
 
     (void)state;
     assert_false(receives(&s, EVENT_MESSAGE_CREATE, 5));

@@ -27,12 +27,12 @@ uint32_t __wrap_cluster_identity(const struct cluster *c)
 void __wrap_cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message)
 {
     struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get(&in);
+    uint64_t kind = serial_get_u64(&in);
 
     (void)c;
     assert_int_equal(topic, CLUSTER_SESSIONS);
     sent_all += kind == DIRECTORY_ALL;
-    sent_heads += kind == DIRECTORY_HEAD;
+    sent_heads += kind == DIRECTORY_CHANGE_NUMBER;
 }
 
 static void assert_sent(unsigned all, unsigned heads)
@@ -52,7 +52,7 @@ static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
     (void)state;
     pthread_mutex_init(&d.lock, NULL);
     fake_now_ns = start;
-    directory_tend(&d); /* no request yet */
+    directory_run_periodic(&d); /* no request yet */
     assert_sent(0, 1);
     for (int i = 0; i < 10; i++)
         directory_send_all(&d);
@@ -61,15 +61,15 @@ static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
     /* Requests of the meantime are answered together after 250 ms. */
     fake_now_ns = start + 250 * ms - 1;
     directory_send_all(&d);
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(1, 2);
     fake_now_ns = start + 250 * ms;
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(2, 3);
 
     /* A request after a pause is answered immediately. */
     fake_now_ns = start + 1000 * ms;
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(2, 4);
     directory_send_all(&d);
     assert_sent(3, 4);

@@ -8,9 +8,10 @@
 
 enum { SESSIONS = 100, EVENTS = 10000, MOST_EACH = 75 * 1024 };
 
-static struct news *make_numbered_event(uint64_t number)
+static struct gateway_event *make_numbered_event(uint64_t number)
 {
-    struct news *n = news_new(EVENT_MESSAGE_DELETE, to_guild(1), STR("{}"));
+    struct gateway_event *n =
+        gateway_event_new(EVENT_MESSAGE_DELETE, audience_of_guild(1), STR("{}"));
 
     n->number = number;
     return n;
@@ -18,17 +19,17 @@ static struct news *make_numbered_event(uint64_t number)
 
 static void add(struct replay *r, uint64_t number, int64_t now_s)
 {
-    struct news *n = make_numbered_event(number);
+    struct gateway_event *n = make_numbered_event(number);
 
     replay_add(r, n, 0, now_s);
-    news_unref(n);
+    gateway_event_unref(n);
 }
 
 static void expect_retained_events(const struct replay *r, uint64_t first, uint32_t count)
 {
     assert_int_equal(r->count, count);
     for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(replay_at(r, i)->news->number, first + i);
+        assert_int_equal(replay_entry_at(r, i)->event->number, first + i);
 }
 
 static void replay_buffer_retains_the_last_events_in_order(void **state)
@@ -54,12 +55,12 @@ static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
     (void)state;
     for (uint64_t i = 0; i < 300; i++)
         add(&r, i, now + (int64_t)i);
-    replay_trim(&r, now + 250 + REPLAY_AGE_S);
+    replay_evict_expired(&r, now + 250 + REPLAY_AGE_S);
     expect_retained_events(&r, 250, 50);
     for (uint64_t i = 300; i < 1300; i++)
         add(&r, i, now + 300);
     expect_retained_events(&r, 300 - 50, 1050);
-    replay_trim(&r, now + 5000);
+    replay_evict_expired(&r, now + 5000);
     assert_int_equal(r.count, 0);
     assert_null(r.oldest);
     add(&r, 7, now + 5000);
@@ -72,7 +73,7 @@ static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
 static void replay_buffers_do_not_fragment_the_heap(void **state)
 {
     struct replay *all = mem_new(SESSIONS * sizeof *all);
-    struct news *n = make_numbered_event(1);
+    struct gateway_event *n = make_numbered_event(1);
 
     (void)state;
     malloc_trim(0);
@@ -85,7 +86,7 @@ static void replay_buffers_do_not_fragment_the_heap(void **state)
         fail_msg("%zu bytes for each", each);
     for (int s = 0; s < SESSIONS; s++)
         replay_clear(&all[s]);
-    news_unref(n);
+    gateway_event_unref(n);
     mem_free(all);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "gateway/sessions/client_names.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
@@ -18,20 +18,20 @@ static void sessions_share_equal_client_property_strings(void **state)
 
     (void)state;
     client_names_init(&all);
-    const char *first = client_name_take(&all, said);
+    const char *first = client_name_ref(&all, said);
     said[0] = 'L';
-    const char *other = client_name_take(&all, said);
-    assert_ptr_equal(client_name_take(&all, "linux|some|thing"), first);
+    const char *other = client_name_ref(&all, said);
+    assert_ptr_equal(client_name_ref(&all, "linux|some|thing"), first);
     assert_string_equal(first, "linux|some|thing");
     assert_string_equal(other, "Linux|some|thing");
-    client_name_drop(&all, first);
-    assert_ptr_equal(client_name_take(&all, "linux|some|thing"), first);
-    client_name_drop(&all, first);
-    client_name_drop(&all, first);
+    client_name_unref(&all, first);
+    assert_ptr_equal(client_name_ref(&all, "linux|some|thing"), first);
+    client_name_unref(&all, first);
+    client_name_unref(&all, first);
     assert_int_equal(all.map.count, 1);
-    client_name_drop(&all, other);
+    client_name_unref(&all, other);
     assert_int_equal(all.map.count, 0);
-    client_name_take(&all, "");
+    client_name_ref(&all, "");
     client_names_clear(&all);
 }
 
@@ -44,13 +44,13 @@ static void session_id_is_written_as_it_was_parsed(void **state)
     char written[SESSION_ID + 1];
 
     (void)state;
-    assert_true(session_id_read(str_of(id), &s.number));
-    session_id_write(&s, written);
+    assert_true(session_id_parse(str_of(id), &s.number));
+    session_id_format(&s, written);
     assert_string_equal(written, id);
-    assert_true(session_is_called(&s, str_of(id)));
-    assert_false(session_is_called(&s, STR("00112233445566778899aabbccddeefe")));
-    assert_false(session_is_called(&s, STR("00112233445566778899AABBCCDDEEFF")));
-    assert_false(session_is_called(&s, str_slice(id, SESSION_ID - 1)));
+    assert_true(session_has_id(&s, str_of(id)));
+    assert_false(session_has_id(&s, STR("00112233445566778899aabbccddeefe")));
+    assert_false(session_has_id(&s, STR("00112233445566778899AABBCCDDEEFF")));
+    assert_false(session_has_id(&s, str_slice(id, SESSION_ID - 1)));
 }
 
 /* --- memory of an idle session ---------------------------------------------------------- */
@@ -60,9 +60,9 @@ static void idle_session_structs_stay_within_their_size_limits(void **state)
 {
     (void)state;
     assert_in_range(sizeof(struct session), 1, 344);
-    assert_in_range(sizeof(struct peer), 1, 136);
-    assert_in_range(sizeof(struct seat), 1, 88);
-    assert_in_range(SEAT_ELSEWHERE, 1, 40);
+    assert_in_range(sizeof(struct gateway_socket), 1, 136);
+    assert_in_range(sizeof(struct topic_subscription), 1, 88);
+    assert_in_range(SUBSCRIPTION_BYTES_OUTSIDE_GUILDS, 1, 40);
     assert_in_range(sizeof(struct account), 1, 104);
 }
 
@@ -83,10 +83,10 @@ static void session_state_changes_follow_the_state_diagram(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof arrows / sizeof *arrows; i++)
-        assert_true(session_may_become(arrows[i].from, arrows[i].to));
+        assert_true(session_can_change_state(arrows[i].from, arrows[i].to));
     for (int from = 0; from < SESSION_STATES; from++)
         for (int to = 0; to < SESSION_STATES; to++)
-            allowed += from != to && session_may_become(from, to);
+            allowed += from != to && session_can_change_state(from, to);
     assert_int_equal(allowed, sizeof arrows / sizeof *arrows);
 }
 

@@ -4,19 +4,19 @@
 #include "base/mem.h"
 #include "gateway/wire/codec.h"
 #include "gateway/wire/frames.h"
-#include "gateway/wire/pack.h"
+#include "gateway/wire/compressor.h"
 #include "net/websocket/websocket.h"
 
 static struct {
-    struct event_frame frames[NEWS_FORMS];
-    struct packer *packer;
+    struct event_frame frames[PAYLOAD_FORMS];
+    struct compressor *packer;
     struct arena *arena;
 } place;
 
 static int prepare(void **state)
 {
     (void)state;
-    place.packer = packer_new();
+    place.packer = compressor_new();
     place.arena = arena_new();
     return 0;
 }
@@ -24,26 +24,26 @@ static int prepare(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    frames_clear(place.frames);
-    packer_free(place.packer);
+    shared_frames_free(place.frames);
+    compressor_free(place.packer);
     arena_free(place.arena);
     return 0;
 }
 
-static struct str frame(uint64_t seq, struct news *n, unsigned form)
+static struct str frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    return frame_of(place.frames, seq, n, form, place.packer, place.arena);
+    return shared_frame_for_seq(place.frames, seq, n, form, place.packer, place.arena);
 }
 
 /* The parts together are the message without its frame. */
-static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str message)
+static void check_parts(uint64_t seq, struct gateway_event *n, unsigned form, struct str message)
 {
-    char room[FRAME_ROOM];
+    char room[FRAME_PREFIX_MAX];
     struct str parts[FRAME_PARTS];
     struct buf all;
 
     buf_init(&all, 1 << 20);
-    frame_parts(seq, n, form, place.packer, place.arena, room, parts);
+    dispatch_frame_parts(seq, n, form, place.packer, place.arena, room, parts);
     for (size_t i = 0; i < FRAME_PARTS; i++)
         buf_add_str(&all, parts[i]);
     assert_true(str_eq(buf_str(&all), message));
@@ -51,17 +51,17 @@ static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str 
 }
 
 /* Encodes and frames the message for this socket alone and compares. */
-static void check_frame(uint64_t seq, struct news *n, unsigned form)
+static void check_frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    struct dialect d = { .etf = form & NEWS_ETF,
-                         .compression = form & NEWS_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
-    struct coder c = { .dialect = &d, .packer = place.packer, .arena = place.arena };
+    struct dialect d = { .etf = form & PAYLOAD_ETF,
+                         .compression = form & PAYLOAD_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
+    struct message_encoder c = { .dialect = &d, .packer = place.packer, .arena = place.arena };
     struct buf message, want;
 
     buf_init(&message, 1 << 20);
     buf_init(&want, 1 << 20);
-    bool text = encode_dispatch(&c, seq, n, form & NEWS_EMPTIED, &message);
-    ws_write(&want, text ? WS_TEXT : WS_BINARY, buf_str(&message));
+    bool text = encode_dispatch(&c, seq, n, form & PAYLOAD_WITHOUT_CONTENT, &message);
+    ws_append_frame(&want, text ? WS_TEXT : WS_BINARY, buf_str(&message));
     struct str got = frame(seq, n, form);
     assert_int_equal(got.n, want.n);
     assert_memory_equal(got.p, want.p, want.n);
@@ -70,7 +70,7 @@ static void check_frame(uint64_t seq, struct news *n, unsigned form)
     buf_clear(&want);
 }
 
-static struct news *message_of(size_t n)
+static struct gateway_event *message_of(size_t n)
 {
     struct buf b;
 
@@ -79,7 +79,8 @@ static struct news *message_of(size_t n)
     for (size_t i = 0; i < n; i++)
         buf_add_char(&b, (char)('a' + i * 7 % 23));
     buf_add_lit(&b, "\"}");
-    struct news *made = news_new(EVENT_MESSAGE_CREATE, to_guild(1), buf_str(&b));
+    struct gateway_event *made =
+        gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), buf_str(&b));
     buf_clear(&b);
     return made;
 }
@@ -93,13 +94,13 @@ static void shared_frames_have_the_sequence_number_of_each_socket(void **state)
 
     (void)state;
     for (size_t s = 0; s < COUNT_OF(sizes); s++) {
-        struct news *n = message_of(sizes[s]);
+        struct gateway_event *n = message_of(sizes[s]);
 
         for (size_t i = 0; i < COUNT_OF(numbers); i++)
-            for (unsigned form = 0; form < NEWS_FORMS; form++)
-                if (!(form & NEWS_ETF) || numbers[i] <= INT64_MAX)
+            for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
+                if (!(form & PAYLOAD_ETF) || numbers[i] <= INT64_MAX)
                     check_frame(numbers[i], n, form);
-        news_unref(n);
+        gateway_event_unref(n);
     }
 }
 
@@ -108,25 +109,25 @@ static void cached_frame_is_not_used_for_another_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 50; i++) {
-        struct news *n = message_of(10 + i % 3);
+        struct gateway_event *n = message_of(10 + i % 3);
 
         check_frame(i + 1, n, 0);
-        news_unref(n);
+        gateway_event_unref(n);
     }
-    frames_forget(place.frames);
-    for (unsigned form = 0; form < NEWS_FORMS; form++)
-        assert_null(place.frames[form].news);
+    shared_frames_release(place.frames);
+    for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
+        assert_null(place.frames[form].event);
 }
 
 static void large_frames_are_freed(void **state)
 {
-    struct news *n = message_of(3 << 20);
+    struct gateway_event *n = message_of(3 << 20);
 
     (void)state;
     assert_true(frame(1, n, 0).n > 3 << 20);
-    frames_forget(place.frames);
+    shared_frames_release(place.frames);
     assert_null(place.frames[0].bytes.p);
-    news_unref(n);
+    gateway_event_unref(n);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static const char *problem_of(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = regions_set(str_of(list), &problem);
+    bool ok = voice_regions_configure(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;
@@ -63,7 +63,7 @@ static void region_names_and_lists_have_limits(void **state)
 static const char *near_problem(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = regions_set_near(str_of(list), &problem);
+    bool ok = voice_regions_configure_networks(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;
@@ -75,13 +75,13 @@ static void vip_regions_are_usable_only_by_vip_guilds(void **state)
 
     (void)state;
     assert_null(problem_of("main,eu"));
-    assert_true(regions_set_vip(str_of(NULL), &problem));
-    assert_true(regions_set_vip(STR("gold:Gold, silver"), &problem));
-    assert_true(region_usable(STR("gold"), true));
-    assert_false(region_usable(STR("gold"), false));
-    assert_true(region_usable(STR("eu"), false));
-    assert_false(region_usable(STR("moon"), true));
-    assert_false(regions_set_vip(STR("eu"), &problem));
+    assert_true(voice_regions_configure_vip(str_of(NULL), &problem));
+    assert_true(voice_regions_configure_vip(STR("gold:Gold, silver"), &problem));
+    assert_true(voice_region_is_usable(STR("gold"), true));
+    assert_false(voice_region_is_usable(STR("gold"), false));
+    assert_true(voice_region_is_usable(STR("eu"), false));
+    assert_false(voice_region_is_usable(STR("moon"), true));
+    assert_false(voice_regions_configure_vip(STR("eu"), &problem));
     assert_string_equal(problem, "contains a region twice");
 }
 
@@ -114,8 +114,8 @@ static void invalid_networks_of_regions_are_reported(void **state)
 /* Returns the id of the optimal region, of which there is exactly one. */
 static struct str optimal(struct arena *arena, const char *address, bool vip)
 {
-    struct list list = regions_for(arena, str_of(address), vip);
-    const struct region *r = list.items;
+    struct list list = voice_regions_for_client(arena, str_of(address), vip);
+    const struct voice_region *r = list.items;
     struct str found = { 0 };
 
     for (size_t i = 0; i < list.count; i++) {
@@ -134,7 +134,7 @@ static void region_with_the_longest_matching_network_is_optimal(void **state)
 
     (void)state;
     assert_null(problem_of("main,eu,us"));
-    assert_true(regions_set_vip(STR("gold"), &problem));
+    assert_true(voice_regions_configure_vip(STR("gold"), &problem));
     assert_null(near_problem("10.0.0.0/8=eu,10.9.0.0/17=us,10.9.0.1/32=gold,2001:db8::/33=us"));
     assert_true(str_is(optimal(arena, "10.1.1.1", false), "eu"));
     assert_true(str_is(optimal(arena, "10.9.127.1", false), "us"));
@@ -155,15 +155,15 @@ static void voice_endpoint_contains_the_region(void **state)
     struct arena *arena = arena_new();
 
     (void)state;
-    regions_set_endpoint(NULL);
-    assert_null(region_endpoint(arena, STR("eu")).p);
-    regions_set_endpoint("voice.example/a");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/a"));
-    regions_set_endpoint("{region}.voice.example/a");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
-    regions_set_endpoint("voice.example/{region}");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/eu"));
-    regions_set_endpoint(NULL);
+    voice_regions_set_endpoint(NULL);
+    assert_null(voice_region_endpoint(arena, STR("eu")).p);
+    voice_regions_set_endpoint("voice.example/a");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/a"));
+    voice_regions_set_endpoint("{region}.voice.example/a");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
+    voice_regions_set_endpoint("voice.example/{region}");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/eu"));
+    voice_regions_set_endpoint(NULL);
     arena_free(arena);
 }
 

@@ -11,10 +11,10 @@ static int set_up(void **state)
 {
     (void)state;
     arena = arena_new();
-    buf_init(&text, MOST_REACTION_TEXT);
-    reaction_text_begin(&text);
-    buf_init(&shown, MOST_REACTION_TEXT);
-    buf_init(&described, MOST_REACTION_TEXT);
+    buf_init(&text, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&text);
+    buf_init(&shown, MAX_REACTION_TEXT_BYTES);
+    buf_init(&described, MAX_REACTION_TEXT_BYTES);
     return 0;
 }
 
@@ -42,15 +42,15 @@ static void append_stored_reaction(snowflake id, const struct reaction_emoji *em
                                   .normal = normal,
                                   .burst = burst,
                                   .key = str_of(key),
-                                  .emoji = reaction_emoji_text(arena, emoji) };
+                                  .emoji = reaction_emoji_encode(arena, emoji) };
 
-    reaction_line_add(&text, &line);
+    reaction_line_append(&text, &line);
 }
 
 /* The same reactions, encoded by the schema. */
 static struct str as_described(const struct reaction *reactions, size_t count)
 {
-    struct json j = json_to(&described);
+    struct json_writer j = json_writer_to(&described);
 
     schema_encode(&j, type_reactions.of, &(struct list){ (void *)(uintptr_t)reactions, count, 0 });
     return buf_str(&described);
@@ -58,7 +58,7 @@ static struct str as_described(const struct reaction *reactions, size_t count)
 
 static struct str as_shown(void)
 {
-    struct json j = json_to(&shown);
+    struct json_writer j = json_writer_to(&shown);
 
     schema_encode(&j, &type_reactions, &(struct str){ text.p, text.n });
     return buf_str(&shown);
@@ -79,12 +79,12 @@ static void stored_reactions_are_written_as_their_schema_describes(void **state)
     append_stored_reaction(UINT64_MAX, &wave, ":71", 0, 1);
     append_stored_reaction(0x123456789abcdef0, &fire, "y", 123456, 654321);
     append_stored_reaction(9, &wave, ":72", 1, 0);
-    reaction_text_mark(buf_str(&text), 1, OWN_NORMAL);
-    reaction_text_mark(buf_str(&text), UINT64_MAX, OWN_BURST);
-    reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_NORMAL);
-    reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_BURST);
-    reaction_text_mark(buf_str(&text), 5, OWN_BURST);
-    assert_str(as_shown(), str_dupz(arena, as_described(reactions, 4)));
+    reaction_text_mark_reader(buf_str(&text), 1, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_str(&text), UINT64_MAX, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_str(&text), 5, READER_REACTED_BURST);
+    assert_str(as_shown(), str_dup_cstring(arena, as_described(reactions, 4)));
 }
 
 static void message_without_reactions_has_an_empty_array(void **state)
@@ -100,17 +100,17 @@ static void stored_reaction_lines_are_parsed(void **state)
 
     append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
     append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
-    reaction_text_mark(buf_str(&text), 7, OWN_NORMAL);
-    struct str rest = reaction_text_lines(buf_str(&text));
-    assert_true(reaction_line_next(&rest, &line));
-    assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.own);
+    reaction_text_mark_reader(buf_str(&text), 7, READER_REACTED_NORMAL);
+    struct str rest = reaction_text_skip_head(buf_str(&text));
+    assert_true(reaction_line_parse_next(&rest, &line));
+    assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
     assert_true(str_is(line.key, ":71"));
-    const struct reaction_emoji *emoji = reaction_emoji_of(arena, &line);
+    const struct reaction_emoji *emoji = reaction_emoji_decode(arena, &line);
     assert_true(emoji->id.value == 71 && emoji->animated.value && str_eq(emoji->name, wave.name));
-    assert_true(reaction_line_next(&rest, &line));
-    assert_true(line.id == 7 && line.own == OWN_NORMAL);
-    assert_true(reaction_emoji_of(arena, &line)->id.given == GIVEN_NULL);
-    assert_false(reaction_line_next(&rest, &line));
+    assert_true(reaction_line_parse_next(&rest, &line));
+    assert_true(line.id == 7 && line.reader_bits == READER_REACTED_NORMAL);
+    assert_true(reaction_emoji_decode(arena, &line)->id.given == GIVEN_NULL);
+    assert_false(reaction_line_parse_next(&rest, &line));
 }
 
 static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
@@ -122,10 +122,10 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     size_t whole = text.n;
     append_stored_reaction(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
-        struct str rest = reaction_text_lines(str_dup(arena, str_slice(text.p, n)));
+        struct str rest = reaction_text_skip_head(str_dup(arena, str_slice(text.p, n)));
 
-        assert_true(reaction_line_next(&rest, &line) == (n >= whole));
-        assert_false(reaction_line_next(&rest, &line));
+        assert_true(reaction_line_parse_next(&rest, &line) == (n >= whole));
+        assert_false(reaction_line_parse_next(&rest, &line));
     }
     static const char *const wrong[] = { "00000000000000070x,0,,k\t{}\n",
                                          "000000000000000701,0,k\t{}\n",
@@ -134,7 +134,7 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct str rest = str_of(wrong[i]);
 
-        assert_false(reaction_line_next(&rest, &line));
+        assert_false(reaction_line_parse_next(&rest, &line));
     }
 }
 
@@ -144,25 +144,25 @@ static void reaction_line_names_the_first_four_users(void **state)
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
 
     for (snowflake id = 1; id <= 4; id++) {
-        reaction_line_count(arena, &line, id);
-        assert_true(reaction_line_names(&line, id));
+        reaction_line_add_user(arena, &line, id);
+        assert_true(reaction_line_contains_user(&line, id));
     }
-    reaction_line_add(&text, &line);
-    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED_BY_FEW);
-    reaction_line_count(arena, &line, 5);
-    assert_true(line.normal == 5 && !reaction_line_names(&line, 5));
-    reaction_line_add(&text, &line);
-    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED);
+    reaction_line_append(&text, &line);
+    assert_int_equal(reaction_text_state(buf_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
+    reaction_line_add_user(arena, &line, 5);
+    assert_true(line.normal == 5 && !reaction_line_contains_user(&line, 5));
+    reaction_line_append(&text, &line);
+    assert_int_equal(reaction_text_state(buf_str(&text)), MAY_HAVE_REACTIONS);
     /* Another user is named only if all other users are named. */
-    reaction_line_discount(arena, &line, 2);
-    assert_true(line.normal == 4 && !reaction_line_names(&line, 2));
-    reaction_line_count(arena, &line, 6);
-    assert_false(reaction_line_names(&line, 6));
-    reaction_line_discount(arena, &line, 5);
-    reaction_line_discount(arena, &line, 6);
-    assert_true(line.normal == 3 && reaction_line_names(&line, 4));
-    reaction_line_count(arena, &line, 8);
-    assert_true(reaction_line_names(&line, 8));
+    reaction_line_remove_user(arena, &line, 2);
+    assert_true(line.normal == 4 && !reaction_line_contains_user(&line, 2));
+    reaction_line_add_user(arena, &line, 6);
+    assert_false(reaction_line_contains_user(&line, 6));
+    reaction_line_remove_user(arena, &line, 5);
+    reaction_line_remove_user(arena, &line, 6);
+    assert_true(line.normal == 3 && reaction_line_contains_user(&line, 4));
+    reaction_line_add_user(arena, &line, 8);
+    assert_true(reaction_line_contains_user(&line, 8));
 }
 
 static void reaction_of_the_reading_user_is_marked_as_me(void **state)
@@ -170,14 +170,14 @@ static void reaction_of_the_reading_user_is_marked_as_me(void **state)
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
 
-    reaction_line_count(arena, &line, 70);
-    reaction_line_count(arena, &line, 71);
-    reaction_line_add(&text, &line);
-    reaction_text_for(buf_str(&text), 72);
-    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":false"));
+    reaction_line_add_user(arena, &line, 70);
+    reaction_line_add_user(arena, &line, 71);
+    reaction_line_append(&text, &line);
+    reaction_text_set_reader(buf_str(&text), 72);
+    assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":false"));
     buf_reset(&shown);
-    reaction_text_for(buf_str(&text), 71);
-    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
+    reaction_text_set_reader(buf_str(&text), 71);
+    assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
 }
 
 int main(void)

@@ -156,8 +156,8 @@ static const struct reading readings[] = {
 
 static void describe(struct buf *out, const struct multipart *m)
 {
-    for (size_t i = 0; i < multipart_count(m); i++) {
-        const struct part *p = multipart_at(m, i);
+    for (size_t i = 0; i < multipart_part_count(m); i++) {
+        const struct multipart_part *p = multipart_part_at(m, i);
 
         buf_printf(out, "%s", p->name);
         if (p->filename)
@@ -193,7 +193,7 @@ static void check_multipart_in_pieces(const struct reading *c, size_t first, siz
         assert_true(!e || next == e);
         e = next;
     }
-    enum err end = multipart_end(m);
+    enum err end = multipart_finish(m);
     assert_true(!e || end == e);
     if (end == OK)
         describe(&out, m);
@@ -202,7 +202,7 @@ static void check_multipart_in_pieces(const struct reading *c, size_t first, siz
     assert_true(end == OK || end == ERR_BAD_REQUEST || end == ERR_ENTITY_TOO_LARGE);
     if (!str_is(buf_str(&out), c->expect))
         fail_msg("%s: '%.*s' instead of '%s' (%zu, then %zu a piece)", c->name,
-                 STR_FMT(buf_str(&out)), c->expect, first, step);
+                 STR_ARGS(buf_str(&out)), c->expect, first, step);
     buf_clear(&out);
     multipart_free(m);
 }
@@ -248,11 +248,11 @@ static void multipart_parts_are_found_by_name(void **state)
 
     assert_int_equal(multipart_feed(m, STR(FIELD("a", "1") FIELD("b", "2") FIELD("b", "3") END)),
                      OK);
-    assert_int_equal(multipart_end(m), OK);
-    assert_int_equal(multipart_count(m), 3);
-    assert_str(buf_str(&multipart_find(m, STR("b"))->data), "2");
-    assert_null(multipart_find(m, STR("c")));
-    assert_null(multipart_at(m, 3));
+    assert_int_equal(multipart_finish(m), OK);
+    assert_int_equal(multipart_part_count(m), 3);
+    assert_str(buf_str(&multipart_find_part(m, STR("b"))->data), "2");
+    assert_null(multipart_find_part(m, STR("c")));
+    assert_null(multipart_part_at(m, 3));
     multipart_free(m);
 }
 
@@ -266,7 +266,7 @@ static enum err feed_fields(int count)
     if (!e)
         e = multipart_feed(m, STR(END));
     if (!e)
-        e = multipart_end(m);
+        e = multipart_finish(m);
     multipart_free(m);
     return e;
 }
@@ -293,7 +293,7 @@ static enum err feed_head(size_t n)
     if (!e)
         e = multipart_feed(m, STR("\r\n\r\n\r\n" END));
     if (!e)
-        e = multipart_end(m);
+        e = multipart_finish(m);
     multipart_free(m);
     return e;
 }

@@ -7,7 +7,7 @@
 #include "net/http/server_internal.h"
 #include "unit/net/app.h"
 
-static const struct server_options ordinary;
+static const struct http_server_options ordinary;
 
 static int start(void **state)
 {
@@ -23,17 +23,17 @@ static int stop(void **state)
     return 0;
 }
 
-static struct server_stats stats(void)
+static struct http_server_stats stats(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s;
 }
 
 static void slow_requests_get_408_and_idle_connections_are_closed(void **state)
 {
-    struct server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 5000 };
+    struct http_server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 5000 };
 
     (void)state;
     app_start(&quick);
@@ -55,8 +55,8 @@ static void slow_requests_get_408_and_idle_connections_are_closed(void **state)
 /* The upload takes more than two rate windows; each piece has the bytes that a window requires. */
 static void body_upload_may_take_long_above_the_minimum_rate(void **state)
 {
-    enum { WINDOW_MS = 2000, PIECE = WINDOW_MS * LEAST_RATE / 1000, PIECES = 30 };
-    struct server_options quick = { .head_timeout_ms = WINDOW_MS, .idle_timeout_ms = 60000 };
+    enum { WINDOW_MS = 2000, PIECE = WINDOW_MS * MIN_BODY_RATE / 1000, PIECES = 30 };
+    struct http_server_options quick = { .head_timeout_ms = WINDOW_MS, .idle_timeout_ms = 60000 };
     char head[128], piece[PIECE];
 
     (void)state;
@@ -82,7 +82,7 @@ static void body_upload_may_take_long_above_the_minimum_rate(void **state)
 static void large_response_is_sent_as_long_as_the_client_reads(void **state)
 {
     enum { KINDS = 2, LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
-    struct server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 12000 };
+    struct http_server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 12000 };
     static const char *const requests[KINDS] = { "GET /size?25165824 HTTP/1.1\r\nHost: x\r\n\r\n",
                                                  "GET /file?25165824 HTTP/1.1\r\nHost: x\r\n\r\n" };
     int steady[KINDS], idle[KINDS];
@@ -123,14 +123,14 @@ static void large_response_is_sent_as_long_as_the_client_reads(void **state)
 
 static void refused_connection_is_closed_after_one_second(void **state)
 {
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
     int fd = app_connect();
 
     (void)state;
     peer_send(fd, "nonsense\r\n\r\n");
     peer_expect(fd, 400, NULL);
     bool waited_for = stats().open == 1;
-    assert_true(waited_for || (clock_mono() - began) / 1000000 >= LINGER_MS);
+    assert_true(waited_for || (clock_monotonic_ns() - began) / 1000000 >= LINGER_MS);
     app_wait_until(stats().open == 0);
     close(fd);
 }
@@ -151,7 +151,7 @@ static void client_disconnect_does_not_disturb_its_running_call(void **state)
 
 static void check_loop_is_stopping(struct loop *l, void *arg)
 {
-    *(bool *)arg &= app.server->homes[loop_index(l)]->stopping;
+    *(bool *)arg &= app.server->server_loops[loop_index(l)]->stopping;
 }
 
 static bool every_loop_stops(void)
@@ -159,7 +159,7 @@ static bool every_loop_stops(void)
     bool all = true;
 
     for (unsigned i = 0; i < APP_LOOPS; i++)
-        loop_call(loops_at(app.loops, i), check_loop_is_stopping, &all);
+        loop_call_and_wait(loops_get(app.loops, i), check_loop_is_stopping, &all);
     return all;
 }
 
@@ -183,7 +183,7 @@ static void server_stop_finishes_running_calls_and_closes_idle_connections(void 
     peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     app_wait_until(atomic_load(&app.held));
     pthread_create(&thread, NULL, release_while_stopping, NULL);
-    server_stop(app.server, APP_PATIENCE_MS);
+    http_server_stop(app.server, APP_PATIENCE_MS);
     pthread_join(thread, NULL);
     struct peer_answer a = peer_read_answer(busy, false);
     assert_string_equal(a.body, "held");
@@ -201,8 +201,8 @@ static void call_that_outlives_the_server_drops_its_response(void **state)
     int busy = app_connect();
     peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     app_wait_until(atomic_load(&app.held));
-    server_stop(app.server, 20);
-    server_free(app.server);
+    http_server_stop(app.server, 20);
+    http_server_free(app.server);
     peer_expect_end(busy);
     app_release();
     loops_stop(app.loops);
@@ -211,7 +211,7 @@ static void call_that_outlives_the_server_drops_its_response(void **state)
 static void ipv4_client_of_an_ipv6_socket_has_its_ipv4_address(void **state)
 {
     /* This IPv6 socket accepts only IPv4 clients on loopback. */
-    static const struct server_options mapped = { .host = "::ffff:127.0.0.1" };
+    static const struct http_server_options mapped = { .host = "::ffff:127.0.0.1" };
     int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     (void)state;
@@ -228,13 +228,13 @@ static void ipv4_client_of_an_ipv6_socket_has_its_ipv4_address(void **state)
 
 static void server_start_fails_if_the_port_is_in_use(void **state)
 {
-    struct server_options o = { .host = "127.0.0.1", .port = server_port(app.server) };
-    struct server_options nowhere = { .host = "not an address", .port = 0 };
-    struct server *second = NULL;
+    struct http_server_options o = { .host = "127.0.0.1", .port = http_server_port(app.server) };
+    struct http_server_options nowhere = { .host = "not an address", .port = 0 };
+    struct http_server *second = NULL;
 
     (void)state;
-    assert_int_not_equal(server_start(app.loops, &o, &app_calls, &second), OK);
-    assert_int_not_equal(server_start(app.loops, &nowhere, &app_calls, &second), OK);
+    assert_int_not_equal(http_server_start(app.loops, &o, &app_calls, &second), OK);
+    assert_int_not_equal(http_server_start(app.loops, &nowhere, &app_calls, &second), OK);
     assert_null(second);
 }
 
@@ -264,7 +264,7 @@ static void server_survives_running_out_of_file_descriptors(void **state)
     setrlimit(RLIMIT_NOFILE, &few);
 
     struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)server_port(app.server)),
+                              .sin_port = htons((uint16_t)http_server_port(app.server)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int64_t used = cpu_us();
     for (size_t i = 0; i < COUNT_OF(beyond); i++) {

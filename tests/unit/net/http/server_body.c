@@ -5,7 +5,7 @@
 #include "net/http/body_budget.h"
 #include "unit/net/app.h"
 
-static const struct server_options ordinary;
+static const struct http_server_options ordinary;
 
 static int start(void **state)
 {
@@ -21,11 +21,11 @@ static int stop(void **state)
     return 0;
 }
 
-static struct server_stats stats(void)
+static struct http_server_stats stats(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s;
 }
 
@@ -315,7 +315,7 @@ static void client_that_disconnects_before_authorization_is_dropped(void **state
 
 static void request_bodies_share_a_memory_budget(void **state)
 {
-    static const struct server_options small = { .body_memory = 1536 * 1024 };
+    static const struct http_server_options small = { .body_memory = 1536 * 1024 };
     int first, second;
 
     (void)state;
@@ -351,19 +351,19 @@ static void request_bodies_share_a_memory_budget(void **state)
 static void clients_without_account_share_a_fifth_of_the_body_budget(void **state)
 {
     struct body_budget *b = body_budget_new(1500);
-    struct body_owner known = { 1, 9 };
+    struct body_budget_owner known = { 1, 9 };
 
     (void)state;
     for (uint64_t address = 1; address <= 3; address++)
-        assert_true(body_budget_take(b, &(struct body_owner){ address, 0 }, 100));
-    assert_false(body_budget_take(b, &(struct body_owner){ 4, 0 }, 1));
-    assert_true(body_budget_take(b, &known, 400));
-    assert_false(body_budget_take(b, &known, 1)); /* an address gets at most a third */
-    body_budget_give(b, &(struct body_owner){ 1, 0 }, 100);
-    assert_true(body_budget_take(b, &known, 100));
-    assert_false(
-        body_budget_take(b, &(struct body_owner){ 5, 9 }, 1)); /* an account gets at most a third */
-    assert_true(body_budget_take(b, &(struct body_owner){ 4, 0 }, 100));
+        assert_true(body_budget_reserve(b, &(struct body_budget_owner){ address, 0 }, 100));
+    assert_false(body_budget_reserve(b, &(struct body_budget_owner){ 4, 0 }, 1));
+    assert_true(body_budget_reserve(b, &known, 400));
+    assert_false(body_budget_reserve(b, &known, 1)); /* an address gets at most a third */
+    body_budget_release(b, &(struct body_budget_owner){ 1, 0 }, 100);
+    assert_true(body_budget_reserve(b, &known, 100));
+    assert_false(body_budget_reserve(b, &(struct body_budget_owner){ 5, 9 },
+                                     1)); /* an account gets at most a third */
+    assert_true(body_budget_reserve(b, &(struct body_budget_owner){ 4, 0 }, 100));
     assert_int_equal(body_budget_used(b), 800);
     body_budget_unref(b);
 }

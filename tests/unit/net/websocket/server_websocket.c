@@ -9,7 +9,7 @@
 
 static int start(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
@@ -23,9 +23,9 @@ static int stop(void **state)
     return 0;
 }
 
-static struct wire open_socket(void)
+static struct api_client open_socket(void)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
 
     wire_handshake(&w, "/socket");
     wire_expect(&w, 1, "wel");
@@ -33,14 +33,14 @@ static struct wire open_socket(void)
     return w;
 }
 
-static void expect_end(struct wire *w)
+static void expect_end(struct api_client *w)
 {
     peer_expect_end(w->fd);
 }
 
 static void websocket_echoes_messages(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_text(&w, "one");
@@ -59,7 +59,7 @@ static void websocket_echoes_messages(void **state)
 static void websocket_echoes_large_messages(void **state)
 {
     enum { LENGTH = 100000 };
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *sent = malloc(LENGTH), *got = malloc(LENGTH + 1);
     size_t n = 0;
 
@@ -78,7 +78,7 @@ static void websocket_echoes_large_messages(void **state)
 /* The peer reads slowly and sends pings meanwhile. */
 static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **state)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     char *got = malloc(APP_LONG + 1);
     size_t n = 0;
 
@@ -111,7 +111,7 @@ static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **st
     free(got);
     close(w.fd);
     /* A peer disconnects in the middle of the message. */
-    w = (struct wire){ .fd = app_connect() };
+    w = (struct api_client){ .fd = app_connect() };
     wire_handshake(&w, "/patient");
     wire_send_text(&w, "long");
     wire_expect(&w, 1, "wel");
@@ -120,7 +120,7 @@ static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **st
 }
 
 /* Reads until a frame of `kind`, and counts the frames of kind `counted` before it. */
-static int read_until(struct wire *w, int kind, int counted, char *got, size_t *ret_n)
+static int read_until(struct api_client *w, int kind, int counted, char *got, size_t *ret_n)
 {
     enum { ROOM = 100001 };
     int count = 0, opcode;
@@ -134,7 +134,7 @@ static int read_until(struct wire *w, int kind, int counted, char *got, size_t *
 
 static void immediately_sent_frames_keep_their_order(void **state)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
 
     (void)state;
     wire_handshake(&w, "/patient");
@@ -147,7 +147,7 @@ static void immediately_sent_frames_keep_their_order(void **state)
 static void peer_that_does_not_read_gets_one_pong_for_many_pings(void **state)
 {
     enum { LENGTH = 100000, MESSAGES = 120, PINGS = 500 };
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     char *text = calloc(1, LENGTH + 1), number[16];
     size_t n = 0;
 
@@ -181,7 +181,7 @@ static void peer_that_does_not_read_gets_one_pong_for_many_pings(void **state)
 static void ping_after_a_message_in_the_same_read_is_answered(void **state)
 {
     enum { LENGTH = 6000 }; /* more than the queue limit for pongs, less than one read */
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char message[LENGTH] = { 0 }, frames[LENGTH + 64], got[LENGTH + 1];
     size_t n = wire_frame(frames, 2, message, LENGTH);
 
@@ -204,7 +204,7 @@ static void control_frames_are_rate_limited(void **state)
 
     (void)state;
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        struct wire w = open_socket();
+        struct api_client w = open_socket();
 
         for (int i = 0; i < 600; i++)
             wire_send_frame(&w, kinds[k], "x", 1);
@@ -221,7 +221,7 @@ static void control_frames_are_rate_limited(void **state)
 
 static void websocket_message_above_the_limit_closes_the_connection(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *sent = calloc(1, 100001);
 
     (void)state;
@@ -234,7 +234,7 @@ static void websocket_message_above_the_limit_closes_the_connection(void **state
 static void frames_sent_together_with_the_handshake_are_processed(void **state)
 {
     char text[1024];
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     int n = snprintf(
         text, sizeof text,
         "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -255,8 +255,8 @@ static void frames_sent_together_with_the_handshake_are_processed(void **state)
 /* One client library loses bytes that arrive together with the handshake. */
 static void handshake_response_is_sent_in_a_separate_write(void **state)
 {
-    struct server_stats s;
-    struct wire w = { .fd = app_connect() };
+    struct http_server_stats s;
+    struct api_client w = { .fd = app_connect() };
     char first[1024];
 
     (void)state;
@@ -267,14 +267,14 @@ static void handshake_response_is_sent_in_a_separate_write(void **state)
     wire_read_head(&w, first, sizeof first);
     /* The two messages of the open callback are sent together: 3 + 2 and 4 + 2 bytes. */
     assert_int_equal(recv(w.fd, first, sizeof first, 0), 11);
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     assert_int_equal(s.websockets, 1);
     close(w.fd);
 }
 
 static void close_by_the_application_reports_the_close_code_of_the_peer(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_text(&w, "close");
@@ -288,21 +288,21 @@ static void close_by_the_application_reports_the_close_code_of_the_peer(void **s
 
 static void unanswered_close_ends_the_connection_after_five_seconds(void **state)
 {
-    struct wire w = open_socket();
-    int64_t began = clock_mono();
+    struct api_client w = open_socket();
+    int64_t began = clock_monotonic_ns();
 
     (void)state;
     wire_send_text(&w, "close");
     wire_expect_close(&w, 4000);
     expect_end(&w);
-    assert_in_range((clock_mono() - began) / 1000000, 4900, 30000);
+    assert_in_range((clock_monotonic_ns() - began) / 1000000, 4900, 30000);
     app_wait_until(atomic_load(&app.closed) == 1);
     assert_int_equal(atomic_load(&app.code), 1006);
 }
 
 static void close_frame_of_the_peer_is_answered(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_frame(&w, 8, "\x03\xe8", 2); /* 1000 */
@@ -315,7 +315,7 @@ static void close_frame_of_the_peer_is_answered(void **state)
 
 static void protocol_violation_closes_the_websocket_with_code_1002(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send(&w, "\x81\x02hi", 4); /* not masked */
@@ -327,7 +327,7 @@ static void protocol_violation_closes_the_websocket_with_code_1002(void **state)
 
 static void peer_that_does_not_read_is_disconnected(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *message = calloc(1, 100000);
     char *frame = malloc(100014);
     size_t n = wire_frame(frame, 2, message, 100000);
@@ -376,19 +376,19 @@ static void invalid_websocket_handshakes_are_refused(void **state)
 /* Stops the server with time for a reply to the close frame. */
 static void *stop_in_thread(void *arg)
 {
-    server_stop(app.server, APP_PATIENCE_MS);
+    http_server_stop(app.server, APP_PATIENCE_MS);
     app_stop();
     return arg;
 }
 
 static void server_stop_closes_websockets_with_code_1001(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
     pthread_t thread;
 
     (void)state;
     app_start(&ordinary);
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     pthread_create(&thread, NULL, stop_in_thread, NULL);
     wire_expect_close(&w, 1001);
     wire_send_frame(&w, 8, "\x03\xe9", 2);
@@ -401,16 +401,16 @@ static void server_stop_closes_websockets_with_code_1001(void **state)
 
 static void server_stop_does_not_wait_for_silent_peers(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     int half = app_connect();
     peer_send(half, "GET /socket HTTP/1.1\r\nHost: x\r\n");
-    int64_t began = clock_mono();
-    server_stop(app.server, APP_PATIENCE_MS);
-    assert_true(clock_mono() - began < INT64_C(5) * 1000 * 1000 * 1000);
+    int64_t began = clock_monotonic_ns();
+    http_server_stop(app.server, APP_PATIENCE_MS);
+    assert_true(clock_monotonic_ns() - began < INT64_C(5) * 1000 * 1000 * 1000);
     wire_expect_close(&w, 1001);
     assert_int_equal(atomic_load(&app.closed), 1);
     close(w.fd);
@@ -420,22 +420,22 @@ static void server_stop_does_not_wait_for_silent_peers(void **state)
 
 static bool server_has_part_of_a_head(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s.bytes_in > 0;
 }
 
 static void websocket_handshakes_are_refused_while_the_server_drains(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
     int fd = app_connect();
     peer_send(fd, "GET /socket HTTP/1.1\r\nHost: x\r\n");
     app_wait_until(server_has_part_of_a_head());
-    server_drain(app.server);
+    http_server_drain(app.server);
     peer_send(fd, "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     struct peer_answer a = peer_read_answer(fd, false);
@@ -449,12 +449,12 @@ static void websocket_handshakes_are_refused_while_the_server_drains(void **stat
 /* An iteration sends for at most 5 ms and checks the clock after eight sockets. */
 static void sending_to_many_sockets_is_spread_over_iterations(void **state)
 {
-    struct wire w[APP_CROWD];
+    struct api_client w[APP_CROWD];
     int larger;
 
     (void)state;
     for (int i = 0; i < APP_CROWD; i++) {
-        w[i] = (struct wire){ .fd = app_connect() };
+        w[i] = (struct api_client){ .fd = app_connect() };
         wire_handshake(&w[i], "/crowd");
         wire_expect(&w[i], 1, "wel");
         wire_expect(&w[i], 1, "come");
@@ -474,7 +474,7 @@ static void sending_to_many_sockets_is_spread_over_iterations(void **state)
 static void messages_of_one_peer_are_spread_over_iterations(void **state)
 {
     enum { MESSAGES = 100, MESSAGES_A_TURN = 11 };
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     app_hold_loops();

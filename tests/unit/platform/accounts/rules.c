@@ -9,30 +9,30 @@
 static void age_rises_on_the_birthday(void **state)
 {
     (void)state;
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-14")), 12);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-15")), 13);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-16")), 13);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-05-30")), 12);
-    assert_int_equal(age_on(STR("2000-12-31"), STR("2014-01-01")), 13);
-    assert_int_equal(age_on(STR("2000-01-01"), STR("2000-01-01")), 0);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-14")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-15")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-16")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-05-30")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-12-31"), STR("2014-01-01")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-01-01"), STR("2000-01-01")), 0);
     /* A person born on a leap day has the birthday on 1 March in other years. */
-    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-02-28")), 12);
-    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-03-01")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-02-29"), STR("2013-02-28")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-02-29"), STR("2013-03-01")), 13);
     /* A birth date in the future gives a negative age. */
-    assert_true(age_on(STR("2030-01-01"), STR("2013-01-01")) < 13);
-    assert_int_equal(age_on(STR("0001-01-01"), STR("2013-01-01")), 2012);
+    assert_true(age_in_years_on(STR("2030-01-01"), STR("2013-01-01")) < 13);
+    assert_int_equal(age_in_years_on(STR("0001-01-01"), STR("2013-01-01")), 2012);
 }
 
 static void reserved_usernames_are_recognized(void **state)
 {
     (void)state;
-    assert_true(username_reserved(STR("everyone")));
-    assert_true(username_reserved(STR("here")));
-    assert_true(username_reserved(STR("me")));
-    assert_true(username_reserved(STR("system")));
-    assert_false(username_reserved(STR("everyone2")));
-    assert_false(username_reserved(STR("")));
-    assert_false(username_reserved(STR("ada")));
+    assert_true(username_is_reserved(STR("everyone")));
+    assert_true(username_is_reserved(STR("here")));
+    assert_true(username_is_reserved(STR("me")));
+    assert_true(username_is_reserved(STR("system")));
+    assert_false(username_is_reserved(STR("everyone2")));
+    assert_false(username_is_reserved(STR("")));
+    assert_false(username_is_reserved(STR("ada")));
 }
 
 static struct arena *arena;

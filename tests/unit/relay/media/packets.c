@@ -17,38 +17,38 @@ static void voice_datagram_kinds_are_recognized(void **state)
     unsigned char b[1500] = { 0, 1, 0, 70, 1, 2, 3, 4 };
 
     (void)state;
-    assert_int_equal(packet_kind(packet(b, 74)), PACKET_ASKS_ADDRESS);
-    assert_int_equal(packet_ssrc(PACKET_ASKS_ADDRESS, packet(b, 74)), 0x01020304);
-    assert_int_equal(packet_kind(packet(b, 73)), PACKET_NONE);
-    assert_int_equal(packet_kind(packet(b, 75)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IS_DISCOVERY);
+    assert_int_equal(packet_read_ssrc(PACKET_IS_DISCOVERY, packet(b, 74)), 0x01020304);
+    assert_int_equal(packet_classify(packet(b, 73)), PACKET_IGNORED);
+    assert_int_equal(packet_classify(packet(b, 75)), PACKET_IGNORED);
     b[1] = 2;
-    assert_int_equal(packet_kind(packet(b, 74)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IGNORED);
     memcpy(b, "\x13\x37\xca\xfe", 4);
-    assert_int_equal(packet_kind(packet(b, 8)), PACKET_PINGS);
+    assert_int_equal(packet_classify(packet(b, 8)), PACKET_IS_PING);
     memcpy(b, "\x80\x78", 2);
     memcpy(b + 8, "\x0a\x0b\x0c\x0d", 4);
     for (size_t n = 0; n < 12; n++)
-        assert_int_equal(packet_kind(packet(b, n)), PACKET_NONE);
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTP);
-    assert_int_equal(packet_ssrc(PACKET_RTP, packet(b, 12)), 0x0a0b0c0d);
-    assert_int_equal(packet_kind(packet(b, PACKET_MAX)), PACKET_RTP);
-    assert_int_equal(packet_kind(packet(b, PACKET_MAX + 1)), PACKET_NONE);
+        assert_int_equal(packet_classify(packet(b, n)), PACKET_IGNORED);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
+    assert_int_equal(packet_read_ssrc(PACKET_RTP, packet(b, 12)), 0x0a0b0c0d);
+    assert_int_equal(packet_classify(packet(b, PACKET_MAX)), PACKET_RTP);
+    assert_int_equal(packet_classify(packet(b, PACKET_MAX + 1)), PACKET_IGNORED);
     b[1] = 0xf8; /* with a marker */
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
     b[1] = 200;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
     b[1] = 206;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
     b[0] = 0x40;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_IGNORED);
 }
 
 static void ip_discovery_reply_has_74_bytes(void **state)
 {
-    unsigned char out[PACKET_DISCOVERY];
+    unsigned char out[PACKET_DISCOVERY_SIZE];
 
     (void)state;
-    packet_write_address(0x01020304, STR("203.0.113.9"), 50001, out);
+    packet_write_discovery_reply(0x01020304, STR("203.0.113.9"), 50001, out);
     assert_memory_equal(out,
                         "\0\2\0\106\1\2\3\4"
                         "203.0.113.9\0",
@@ -64,21 +64,21 @@ static void truncated_rtp_headers_are_refused(void **state)
     struct rtp_packet p;
 
     (void)state;
-    assert_true(rtp_read(packet(b, 12), &p));
+    assert_true(rtp_parse(packet(b, 12), &p));
     assert_int_equal(p.sequence, 0x1234);
     assert_int_equal(p.timestamp, 9);
     assert_int_equal(p.ssrc, 16);
     assert_int_equal(p.type, 120);
-    assert_int_equal(p.sealed.n, 0);
+    assert_int_equal(p.encrypted.n, 0);
     b[0] = 0x93; /* an extension and three contributing sources */
-    assert_false(rtp_read(packet(b, 27), &p));
-    assert_true(rtp_read(packet(b, 30), &p));
+    assert_false(rtp_parse(packet(b, 27), &p));
+    assert_true(rtp_parse(packet(b, 30), &p));
     assert_int_equal(p.clear.n, 28);
-    assert_int_equal(p.sealed.n, 2);
+    assert_int_equal(p.encrypted.n, 2);
     assert_int_equal(p.sources, 3);
     assert_true(p.extended);
     b[0] = 0x8f;
-    assert_false(rtp_read(packet(b, 64), &p) && p.clear.n > 64);
+    assert_false(rtp_parse(packet(b, 64), &p) && p.clear.n > 64);
 }
 
 static void replay_window_accepts_each_number_once(void **state)
@@ -86,22 +86,22 @@ static void replay_window_accepts_each_number_once(void **state)
     struct replay_window w = { 0 };
 
     (void)state;
-    assert_true(window_is_new(&w, 0));
-    window_add(&w, 0);
-    assert_false(window_is_new(&w, 0));
+    assert_true(replay_window_is_new(&w, 0));
+    replay_window_add(&w, 0);
+    assert_false(replay_window_is_new(&w, 0));
     for (uint64_t n = 2; n < 1000; n += 2) {
-        assert_true(window_is_new(&w, n));
-        window_add(&w, n);
+        assert_true(replay_window_is_new(&w, n));
+        replay_window_add(&w, n);
     }
     for (uint64_t n = 998 - REPLAY_WINDOW + 1; n <= 998; n++)
-        assert_int_equal(window_is_new(&w, n), n % 2 == 1);
-    assert_false(window_is_new(&w, 998 - REPLAY_WINDOW));
-    assert_false(window_is_new(&w, 998 - REPLAY_WINDOW - 1));
-    window_add(&w, 999 - REPLAY_WINDOW + 2);
-    assert_false(window_is_new(&w, 999 - REPLAY_WINDOW + 2));
-    window_add(&w, 100000);
+        assert_int_equal(replay_window_is_new(&w, n), n % 2 == 1);
+    assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW));
+    assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW - 1));
+    replay_window_add(&w, 999 - REPLAY_WINDOW + 2);
+    assert_false(replay_window_is_new(&w, 999 - REPLAY_WINDOW + 2));
+    replay_window_add(&w, 100000);
     for (uint64_t n = 100000 - REPLAY_WINDOW + 1; n < 100000; n++)
-        assert_true(window_is_new(&w, n));
+        assert_true(replay_window_is_new(&w, n));
 }
 
 static void replay_window_remembers_all_numbers_within_it(void **state)
@@ -110,12 +110,12 @@ static void replay_window_remembers_all_numbers_within_it(void **state)
     for (uint64_t step = 1; step < 200; step++) {
         struct replay_window w = { 0 };
 
-        window_add(&w, 1000);
-        window_add(&w, 1000 + step);
-        assert_false(window_is_new(&w, 1000));
-        assert_false(window_is_new(&w, 1000 + step));
+        replay_window_add(&w, 1000);
+        replay_window_add(&w, 1000 + step);
+        assert_false(replay_window_is_new(&w, 1000));
+        assert_false(replay_window_is_new(&w, 1000 + step));
         for (uint64_t n = 1001; n < 1000 + step; n++)
-            assert_int_equal(window_is_new(&w, n), 1000 + step - n < REPLAY_WINDOW);
+            assert_int_equal(replay_window_is_new(&w, n), 1000 + step - n < REPLAY_WINDOW);
     }
 }
 
@@ -126,47 +126,47 @@ static struct rtp_packet sent(uint16_t sequence, uint32_t timestamp)
 
 static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 {
-    struct rtp_place place = { 0 };
+    struct rtp_position place = { 0 };
     struct rtp_packet p = sent(65535, UINT32_MAX - 100);
     uint64_t first, next;
 
     (void)state;
-    assert_true(rtp_extend(&place, &p, &first));
-    rtp_advance(&place, &p, first);
+    assert_true(rtp_extend_sequence(&place, &p, &first));
+    rtp_update_highest(&place, &p, first);
     p = sent(0, 860);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&place, &p, &next));
     assert_true(next == first + 1);
-    rtp_advance(&place, &p, next);
+    rtp_update_highest(&place, &p, next);
     p = sent(65534, UINT32_MAX - 1060);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&place, &p, &next));
     assert_true(next == first - 1);
     /* The same sequence number one wraparound earlier, with an old timestamp. */
     p = sent(5, 860u - 65536u * 960u);
-    assert_false(rtp_extend(&place, &p, &next));
+    assert_false(rtp_extend_sequence(&place, &p, &next));
     p = sent(5, 860u - 10u * 48000u);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&place, &p, &next));
 }
 
 /* --- streams -------------------------------------------------------------------------- */
 
 static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
-                                 unsigned content, struct rtp_admission *ret)
+                                 unsigned content, struct rtp_stream_position *ret)
 {
     char sealed[16];
     int n = snprintf(sealed, sizeof sealed, "%u", content);
     struct rtp_packet p = sent(sequence, timestamp);
 
-    p.sealed = str_slice(sealed, (size_t)n);
-    bool admits = rtp_stream_admits(s, &p, ret);
+    p.encrypted = str_slice(sealed, (size_t)n);
+    bool admits = rtp_stream_check_packet(s, &p, ret);
     if (admits)
-        rtp_stream_take(s, &p, ret);
+        rtp_stream_record_packet(s, &p, ret);
     return admits;
 }
 
 static void restarted_rtp_tracks_continue_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
     uint64_t last = 0;
     uint32_t last_time = 0;
 
@@ -192,7 +192,7 @@ static void restarted_rtp_tracks_continue_the_numbering(void **state)
 static void rtp_track_restart_is_detected_without_its_first_packets(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
 
     (void)state;
     for (unsigned i = 0; i < 1000; i++)
@@ -209,7 +209,7 @@ static void rtp_track_restart_is_detected_without_its_first_packets(void **state
 static void rtp_sequence_that_jumps_back_continues_by_timestamp(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
@@ -225,7 +225,7 @@ static void rtp_sequence_that_jumps_back_continues_by_timestamp(void **state)
 static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
     unsigned tracks = 0;
 
     (void)state;

@@ -7,7 +7,7 @@
 
 struct sender {
     struct media_quality quality;
-    struct rtp_place highest;
+    struct rtp_position highest;
 };
 
 static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
@@ -15,9 +15,9 @@ static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
     struct rtp_packet p = { .sequence = sequence, .timestamp = sequence * 960U };
     uint64_t number;
 
-    assert_true(rtp_extend(&s->highest, &p, &number));
-    int64_t more = quality_take(&s->quality, &s->highest, number, p.timestamp, at_ns);
-    rtp_advance(&s->highest, &p, number);
+    assert_true(rtp_extend_sequence(&s->highest, &p, &number));
+    int64_t more = quality_record_packet(&s->quality, &s->highest, number, p.timestamp, at_ns);
+    rtp_update_highest(&s->highest, &p, number);
     return more;
 }
 

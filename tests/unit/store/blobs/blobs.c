@@ -54,7 +54,7 @@ static void blob_is_read_back_completely(void **state)
 static void blob_check_compares_files_with_their_rows(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
-    char digest[BLOB_DIGEST], sql[300];
+    char digest[BLOB_DIGEST_SIZE], sql[300];
     struct file_report r;
 
     blob_digest(STR("hello"), digest);
@@ -64,24 +64,24 @@ static void blob_check_compares_files_with_their_rows(void **state)
              "values (1, 'files/1/a', 0, 5, 0, '%s')",
              digest);
     no_error(store_do(s, sql));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
     assert_int_equal(r.files, 1);
     assert_int_equal(r.bytes, 5);
 
     no_error(blob_put(s, "files/1/a", STR("jello")));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_put(s, "files/1/a", STR("hell")));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_delete(s, "files/1/a"));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     assert_int_equal(r.damaged, 1);
     no_error(store_do(s, "update files set gone = 1"));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
 
     /* Rows of old versions have neither size nor digest. */
     no_error(store_do(s, "update files set gone = 0, size = 0, digest = ''"));
     no_error(blob_put(s, "files/1/a", STR("anything")));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
 }
 
 static void deleted_blob_is_not_found(void **state)
@@ -169,7 +169,7 @@ static int unsettled(struct store *s, int64_t seconds)
 {
     int count = 0;
 
-    no_error(blobs_unsettled(s, seconds, count_name, &count));
+    no_error(blobs_list_uncommitted(s, seconds, count_name, &count));
     return count;
 }
 
@@ -184,8 +184,8 @@ static void blob_is_listed_as_unconfirmed_until_confirmed_or_deleted(void **stat
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
     assert_int_equal(unsettled(f->store, 0), 1);
-    no_error(blob_settle(f->store, "avatars/1/new"));
-    no_error(blob_settle(f->store, "avatars/1/new"));
+    no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
+    no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
     assert_int_equal(unsettled(f->store, 0), 0);
     assert_blob(f->store, "avatars/1/new", STR("x"));
     no_error(blob_put(f->store, "avatars/1/new", STR("y")));
@@ -199,7 +199,7 @@ static bool copy_is_near(struct store *s, const char *name)
 {
     int64_t size;
     int fd;
-    bool near = blob_open_near(s, name, &fd, &size);
+    bool near = blob_open_without_database(s, name, &fd, &size);
 
     if (near)
         close(fd);

@@ -21,22 +21,22 @@ static const char noted[] = "select n from jotted where owner = $1";
 
 static struct {
     unsigned count;
-    const struct work *works[2 * COUNT];
+    const struct work_item *works[2 * COUNT];
 } said;
 
-static void record_committed_work(struct work *w)
+static void record_committed_work(struct work_item *w)
 {
     said.works[said.count++] = w;
 }
 
-static void prefetch_counter_row(struct work *w, struct tx *tx)
+static void prefetch_counter_row(struct work_item *w, struct tx *tx)
 {
     (void)w;
     tx_prefetch(tx, counted, BIND(v_int(1)));
 }
 
 /* Inserts the counter's value for the owner. */
-static enum err insert_counter_value(struct work *w, struct tx *tx)
+static enum err insert_counter_value(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -44,12 +44,12 @@ static enum err insert_counter_value(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, counted, BIND(v_int(1)), &r, &found);
 
     if (!e)
-        e = tx_exec_soon(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
+        e = tx_exec_deferred(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
     return e ? e : o->answer;
 }
 
 /* Inserts a row and reads it. */
-static enum err insert_and_read(struct work *w, struct tx *tx)
+static enum err insert_and_read(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found = false;
@@ -61,7 +61,7 @@ static enum err insert_and_read(struct work *w, struct tx *tx)
 }
 
 /* Inserts a row and waits for the result of the statement. */
-static enum err add_now(struct work *w, struct tx *tx)
+static enum err add_now(struct work_item *w, struct tx *tx)
 {
     return tx_exec(tx, note_it, BIND(v_id(w->owner), v_int(1)), NULL);
 }
@@ -187,7 +187,7 @@ static struct {
 } parting;
 
 /* Occupies a connection until the first of the others runs alone. */
-static enum err occupy_connection(struct work *w, struct tx *tx)
+static enum err occupy_connection(struct work_item *w, struct tx *tx)
 {
     (void)w, (void)tx;
     sem_post(&parting.began);
@@ -196,7 +196,7 @@ static enum err occupy_connection(struct work *w, struct tx *tx)
 }
 
 /* Leaves its group; when it runs alone, it waits for the other transaction that left. */
-static enum err leave_and_meet(struct work *w, struct tx *tx)
+static enum err leave_and_meet(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -237,9 +237,9 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
     adders_free(ones, COUNT + 1, &finished);
 }
 
-static enum err add_and_announce(struct work *w, struct tx *tx)
+static enum err add_and_announce(struct work_item *w, struct tx *tx)
 {
-    tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    tx_set_log_event(tx, w->owner % 2 ? STR("odd") : STR("even!"));
     return insert_counter_value(w, tx);
 }
 
@@ -310,7 +310,7 @@ static void transactions_run_alone_if_most_of_the_group_fail(void **state)
 
 static const char *ended_on; /* the database to shut down; NULL: end only the session */
 
-static enum err add_and_be_ended(struct work *w, struct tx *tx)
+static enum err add_and_be_ended(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found;

@@ -32,9 +32,9 @@ static void reads_of_one_iteration_share_a_round_trip(void **state)
     do { /* workers may still connect */
         assert_in_range(++tries, 1, 100);
         before = ways(f);
-        batch_ask(&b, loops, MOST_READS);
+        batch_ask(&b, loops, READS_PER_ROUND_TRIP);
     } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
-    for (int i = 0; i < MOST_READS; i++) {
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].runs, 2);
         assert_int_equal(b.reads[i].seen[0], 0);
     }
@@ -42,7 +42,7 @@ static void reads_of_one_iteration_share_a_round_trip(void **state)
 }
 
 /* Another transaction writes between the two queries, which the read must not see. */
-static enum err query_while_another_writes(struct work *w, struct tx *tx)
+static enum err query_while_another_writes(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -99,7 +99,7 @@ static void read_with_more_queries_than_predicted_completes(void **state)
 }
 
 /* The second query uses the id that the first query returned. */
-static enum err query_twice_by_id(struct work *w, struct tx *tx)
+static enum err query_twice_by_id(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct value id = v_id(a->batch->id);
@@ -165,8 +165,8 @@ static void loop_reads_continue_after_their_connection_ended(void **state)
                          "select count(pg_terminate_backend(pid)) from pg_stat_activity "
                          "where application_name = current_setting('application_name') "
                          "and pid <> pg_backend_pid()");
-        batch_ask(&b, loops, MOST_READS);
-        for (int j = 0; j < MOST_READS; j++) {
+        batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+        for (int j = 0; j < READS_PER_ROUND_TRIP; j++) {
             assert_int_equal(b.reads[j].one.result, OK);
             assert_int_equal(b.reads[j].seen[1], 1);
         }
@@ -175,7 +175,7 @@ static void loop_reads_continue_after_their_connection_ended(void **state)
 }
 
 /* One of the reads has an invalid query: it fails, and the others complete. */
-static enum err query_invalid_sql(struct work *w, struct tx *tx)
+static enum err query_invalid_sql(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -221,7 +221,7 @@ static void queries_that_failed_are_no_longer_sent_from_loops(void **state)
 }
 
 /* Slow only on a loop's connection. */
-static enum err query_slowly(struct work *w, struct tx *tx)
+static enum err query_slowly(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -248,10 +248,10 @@ static void slow_loop_read_does_not_block_others(void **state)
 }
 
 /* The read declares itself long only when it runs. */
-static enum err expect_long(struct work *w, struct tx *tx)
+static enum err expect_long(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
-    enum err e = tx_expect_long(tx);
+    enum err e = tx_require_background(tx);
 
     a->runs++;
     a->on_loop = loop_current();
@@ -275,7 +275,7 @@ static void reads_declared_long_do_not_run_on_a_loop(void **state)
 }
 
 /* Takes milliseconds of processor time after the result arrived. */
-static enum err query_and_compute(struct work *w, struct tx *tx)
+static enum err query_and_compute(struct work_item *w, struct tx *tx)
 {
     enum err e = ask_some(w, tx);
     struct timespec began, now;
@@ -299,8 +299,8 @@ static void cpu_heavy_reads_do_not_share_a_loop_iteration(void **state)
     int on_loop = 0;
 
     batch_ask_on_loop(&few, loops, 1);
-    batch_ask(&b, loops, MOST_READS);
-    for (int i = 0; i < MOST_READS; i++) {
+    batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].one.result, OK);
         on_loop += b.reads[i].on_loop;
     }
@@ -309,7 +309,7 @@ static void cpu_heavy_reads_do_not_share_a_loop_iteration(void **state)
 }
 
 /* Takes 0.5 ms of processor time per row; the number of rows is `questions`. */
-static enum err work_between_rows(struct work *w, struct tx *tx)
+static enum err work_between_rows(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -322,7 +322,7 @@ static enum err work_between_rows(struct work *w, struct tx *tx)
         return e;
     a->seen[0] = 0;
     while (rows_next(&r)) {
-        for (int64_t end = clock_thread() + 500000; clock_thread() < end;)
+        for (int64_t end = clock_thread_cpu_ns() + 500000; clock_thread_cpu_ns() < end;)
             ;
         a->seen[0] += row_int(&r, 0);
     }
@@ -353,7 +353,7 @@ static void measured_reads_stay_on_the_loop_while_their_time_lasts(void **state)
 enum { STATEMENTS = 600 };
 static char many_sql[STATEMENTS][40];
 
-static enum err query_one_of_many(struct work *w, struct tx *tx)
+static enum err query_one_of_many(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -366,7 +366,7 @@ static enum err query_one_of_many(struct work *w, struct tx *tx)
     return e;
 }
 
-static enum err count_prepared(struct work *w, struct tx *tx)
+static enum err count_prepared(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -414,22 +414,22 @@ static void store_close_completes_loop_reads(void **state)
 
     batch_ask_on_loop(&b, loops, 1);
     sem_init(&b.finished, 0, 0);
-    b.count = MOST_READS;
-    for (int i = 0; i < MOST_READS; i++) {
+    b.count = READS_PER_ROUND_TRIP;
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         b.reads[i].one.result = ERR_INTERNAL;
         b.reads[i].batch = &b;
         b.reads[i].questions = b.questions;
         b.reads[i].one.work = b.reads[0].one.work;
         b.reads[i].one.finished = &b.finished;
     }
-    for (int i = 0; i < MOST_READS; i++)
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         b.reads[i].one.work.arena = arena_new();
-    loop_call(loops_at(loops, 0), batch_submit, &b);
+    loop_call_and_wait(loops_get(loops, 0), batch_submit, &b);
     store_close(f->store);
     f->store = NULL;
-    for (int i = 0; i < MOST_READS; i++)
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         wait_for(&b.finished);
-    for (int i = 0; i < MOST_READS; i++) {
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].one.result, OK);
         assert_int_equal(b.reads[i].seen[2], 2);
         arena_free(b.reads[i].one.work.arena);

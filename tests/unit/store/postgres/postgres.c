@@ -29,7 +29,7 @@ static void terminated_connection_is_replaced(void **state)
         no_error(store_do(f->store, "update counter set n = n + 1"));
     }
     assert_int_equal(store_number(f->store, "select n from counter"), 3);
-    assert_true(store_ready(f->store));
+    assert_true(store_is_reachable(f->store));
 }
 
 /* Simulates an outage: the store uses a role that is then forbidden to log in and allowed again. */
@@ -68,9 +68,9 @@ static void guest_leave(struct guest *g)
 
 static bool becomes_ready(struct store *s, bool expected)
 {
-    for (int i = 0; i < 6000 && store_ready(s) != expected; i++)
+    for (int i = 0; i < 6000 && store_is_reachable(s) != expected; i++)
         usleep(10000);
-    return store_ready(s) == expected;
+    return store_is_reachable(s) == expected;
 }
 
 static void transactions_time_out_while_the_database_is_unavailable(void **state)
@@ -79,12 +79,12 @@ static void transactions_time_out_while_the_database_is_unavailable(void **state
     struct guest g;
 
     guest_come(&g, f);
-    assert_true(store_ready(f->store));
+    assert_true(store_is_reachable(f->store));
     guest_do(&g, "alter role %s nologin");
     terminate_store_connections(f);
-    int64_t start = clock_mono();
+    int64_t start = clock_monotonic_ns();
     assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
-    assert_in_range((clock_mono() - start) / 1000000, 4900, 30000);
+    assert_in_range((clock_monotonic_ns() - start) / 1000000, 4900, 30000);
     assert_true(becomes_ready(f->store, false)); /* the other worker noticed by itself */
 
     guest_do(&g, "alter role %s login");
@@ -104,7 +104,7 @@ static void store_open_fails_immediately_without_a_database(void **state)
     assert_null(s);
 }
 
-static enum err pretend_full(struct work *w, struct tx *tx)
+static enum err pretend_full(struct work_item *w, struct tx *tx)
 {
     (void)w;
     return tx_exec(tx, "select leave_full()", NO_BIND, NULL);
@@ -126,7 +126,7 @@ static void full_disk_of_the_database_is_reported(void **state)
     sem_destroy(&finished);
 }
 
-static enum err sleep_too_long(struct work *w, struct tx *tx)
+static enum err sleep_too_long(struct work_item *w, struct tx *tx)
 {
     enum err e = add_to_counter(w, tx);
 
@@ -168,9 +168,9 @@ static void tool_and_server_exclude_each_other(void **state)
 
     as_tool.serves = false;
     no_error(store_open(&as_tool, &tool));
-    assert_int_equal(store_take(tool), ERR_UNAVAILABLE);
+    assert_int_equal(store_lock_exclusive(tool), ERR_UNAVAILABLE);
     store_close(f->store);
-    no_error(store_take(tool));
+    no_error(store_lock_exclusive(tool));
     assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
     store_close(tool);
     no_error(store_open(&f->options, &f->store));
@@ -197,7 +197,7 @@ static void nodes_share_a_database_only_if_all_are_configured_to(void **state)
     store_close(f->store);
     no_error(open_node(f, 1, true, &one));
     no_error(open_node(f, 2, true, &two));
-    assert_int_equal(store_identity_node(store_identity(two)), 2);
+    assert_int_equal(process_identity_node(store_process_identity(two)), 2);
     assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
     assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
     store_close(one);
@@ -209,7 +209,7 @@ static enum err save(struct store *s, const char *path, struct backup_report *re
 {
     static const char *const no_keys[] = { NULL };
 
-    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+    return backup_create(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
 }
 
 static void postgres_backup_contains_no_rows(void **state)
@@ -223,8 +223,8 @@ static void postgres_backup_contains_no_rows(void **state)
     no_error(save(f->store, path, &report));
     assert_false(report.has_rows);
     no_error(backup_check(path, &report));
-    no_error(store_check(f->store));
-    assert_string_equal(store_engine(f->store), "postgres");
+    no_error(store_check_integrity(f->store));
+    assert_string_equal(store_engine_name(f->store), "postgres");
 }
 
 int main(void)

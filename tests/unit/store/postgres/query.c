@@ -43,7 +43,7 @@ static enum err query_and_write(struct tx *tx, void *arg)
     for (int i = 0; i < 3; i++)
         no_error(tx_one(tx, all[i], NO_BIND, &r, &found));
     for (int i = 0; i < 3; i++)
-        no_error(tx_exec_soon(tx, more, NO_BIND));
+        no_error(tx_exec_deferred(tx, more, NO_BIND));
     return OK;
 }
 
@@ -72,7 +72,7 @@ static struct {
     int64_t first, last;
 } sometimes;
 
-static enum err run_variable_queries(struct work *w, struct tx *tx)
+static enum err run_variable_queries(struct work_item *w, struct tx *tx)
 {
     static const char first[] = "select n from counter", then[] = "select n + $1 from counter";
     struct rows r;
@@ -100,7 +100,7 @@ static void run_named_read(struct fixture *f, const char *name, bool again, int 
     sometimes.asks = asks;
     one->work.mode = STORE_READ;
     one->work.name = name;
-    one->work.again = again;
+    one->work.is_idempotent = again;
     one->work.run = run_variable_queries;
     store_submit(f->store, &one->work);
     wait_for(&finished);

@@ -11,7 +11,7 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-static enum err add_and_be_killed(struct work *w, struct tx *tx)
+static enum err add_and_be_killed(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -72,7 +72,7 @@ static void commit_with_unknown_result_is_not_retried(void **state)
 static const char *ended_on; /* the database */
 
 /* The write is pipelined until the commit, and on the first attempt the session ends before it. */
-static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
+static enum err add_soon_and_be_ended(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -81,7 +81,7 @@ static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
 
     if (!e)
-        e = tx_exec_soon(tx, "update counter set n = n + 1", NO_BIND);
+        e = tx_exec_deferred(tx, "update counter set n = n + 1", NO_BIND);
     if (e || o->add++ > 1)
         return e;
     snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
@@ -89,9 +89,9 @@ static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
     return OK;
 }
 
-static enum err announce_and_be_ended(struct work *w, struct tx *tx)
+static enum err announce_and_be_ended(struct work_item *w, struct tx *tx)
 {
-    tx_log(tx, STR("said"));
+    tx_set_log_event(tx, STR("said"));
     return add_soon_and_be_ended(w, tx);
 }
 
@@ -118,7 +118,7 @@ static void transaction_is_retried_if_the_connection_ends_before_its_commit(void
     sem_destroy(&finished);
 }
 
-static enum err add_slowly(struct work *w, struct tx *tx)
+static enum err add_slowly(struct work_item *w, struct tx *tx)
 {
     enum err e = tx_exec(tx, "select n, pg_sleep(0.002) from counter where id = 1", NO_BIND, NULL);
 
@@ -158,16 +158,16 @@ static void internal_transactions_do_not_wait_for_exclusive_writers(void **state
 {
     struct fixture *f = *state;
     struct postgres *p = container_of(f->store, struct postgres, store);
-    struct store_side *side = store_side_new(f->store);
+    struct store_connection *side = store_connection_new(f->store);
     struct arena *arena = arena_new();
 
     counter_make(f);
     pthread_rwlock_wrlock(&p->writing);
-    enum err e = store_side_run(side, STORE_APPEND, arena, add_beside, NULL);
+    enum err e = store_connection_run(side, STORE_APPEND, arena, add_beside, NULL);
     pthread_rwlock_unlock(&p->writing);
     assert_int_equal(e, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 1);
-    store_side_free(side);
+    store_connection_free(side);
     arena_free(arena);
 }
 

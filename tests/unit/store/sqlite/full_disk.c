@@ -1,4 +1,4 @@
-/* full_disk.c - tests SQLite on a full disk. Tests src/store/space.c and
+/* full_disk.c - tests SQLite on a full disk. Tests src/store/disk_full.c and
  * src/store/sqlite/writer.c. */
 #include "unit/unit.h"
 
@@ -66,7 +66,7 @@ static void writes_on_a_full_disk_are_refused_until_space_is_free(void **state)
     no_error(blob_delete(f->store, "test/ballast"));
     no_error(store_run(f->store, STORE_WRITE, NULL, add_filler, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from filler"), stored + 1);
-    no_error(store_check(f->store));
+    no_error(store_check_integrity(f->store));
 }
 
 static void fill_remaining_disk_space(struct fixture *f)
@@ -101,7 +101,7 @@ static void full_disk_accepts_writes_that_need_no_space(void **state)
 }
 
 /* Writes too much for the disk and the cache: the transaction fails in the middle. */
-static enum err fill_the_disk(struct work *w, struct tx *tx)
+static enum err fill_the_disk(struct work_item *w, struct tx *tx)
 {
     enum err e = OK;
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/loop.h"
-#include "store/kept.h"
+#include "store/result_cache.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/test_work.h"
@@ -23,7 +23,7 @@ static struct loops *loops;
 static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_turn_end(asked, l);
+    store_iteration_end(asked, l);
 }
 
 struct question {
@@ -41,12 +41,12 @@ static void append_row_text(struct question *q, const struct rows *r)
     size_t n = strlen(q->answer);
 
     if (r->row[0].kind == VALUE_TEXT)
-        snprintf(q->answer + n, sizeof q->answer - n, "%.*s;", STR_FMT(row_text(r, 0)));
+        snprintf(q->answer + n, sizeof q->answer - n, "%.*s;", STR_ARGS(row_text(r, 0)));
     else
         snprintf(q->answer + n, sizeof q->answer - n, "%lld;", (long long)row_int(r, 0));
 }
 
-static enum err run_question(struct work *w, struct tx *tx)
+static enum err run_question(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found;
@@ -77,7 +77,7 @@ static void submit_query_on_loop(struct loop *l, void *arg)
 
 static uint64_t given(void)
 {
-    return query_cache_hits(((struct sqlite *)asked)->readers[0]->cache);
+    return query_cache_count_hits(((struct sqlite *)asked)->readers[0]->cache);
 }
 
 /* Runs the query; returns true if the result came from the cache. */
@@ -88,7 +88,7 @@ static bool run_cached_query(struct question *q)
     uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
 
     now = q;
-    loop_call(loops_at(loops, 0), submit_query_on_loop, one);
+    loop_call_and_wait(loops_get(loops, 0), submit_query_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -381,13 +381,13 @@ static struct str name_within(struct tx *tx)
 static enum err rename_within(struct tx *tx, void *arg)
 {
     const struct sqlite *q = (const struct sqlite *)asked;
-    uint64_t before = query_cache_hits(q->writer->cache);
+    uint64_t before = query_cache_count_hits(q->writer->cache);
     const enum err *answer = arg;
 
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "one"));
     /* After a rollback, results are cached less often. */
-    assert_true(query_cache_hits(q->writer->cache) > before || *answer == OK);
+    assert_true(query_cache_count_hits(q->writer->cache) > before || *answer == OK);
     no_error(tx_exec(tx, "update guild_like set name = 'new' where id = 1", NO_BIND, NULL));
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "new"));
@@ -417,7 +417,7 @@ static void write_transaction_reads_its_own_changes(void **state)
     no_error(store_run(asked, STORE_WRITE, NULL, see_name, back));
 }
 
-static enum err see_one(struct work *w, struct tx *tx)
+static enum err see_one(struct work_item *w, struct tx *tx)
 {
     (void)w;
     for (int i = 0; i < 3; i++)
@@ -425,7 +425,7 @@ static enum err see_one(struct work *w, struct tx *tx)
     return OK;
 }
 
-static enum err rename_and_fail(struct work *w, struct tx *tx)
+static enum err rename_and_fail(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -528,28 +528,28 @@ static struct view *viewed;
 static const char *user_name(struct tx *tx, int64_t id, bool fresh)
 {
     static const char what[] = "test user";
-    struct kept_key key = { what, { (uint64_t)id } };
-    const char *found = fresh ? NULL : kept_find(tx, &key);
+    struct result_cache_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct rows r;
     bool is_there;
 
     if (found)
         return found;
-    struct kept_read *kept = fresh ? NULL : kept_begin(tx, &key, 1);
+    struct result_cache_entry *kept = fresh ? NULL : result_cache_begin(tx, &key, 1);
     no_error(
         tx_one(tx, "select username from users where id = $1", BIND(v_int(id)), &r, &is_there));
     struct str name = is_there ? row_text(&r, 0) : STR("none");
     if (!kept)
-        return str_dupz(tx_arena(tx), name);
-    kept_row(kept, NOTED_USERS, (snowflake)id);
-    found = str_dupz(kept_arena(kept), name);
-    kept_end(kept, found);
+        return str_dup_cstring(tx_arena(tx), name);
+    result_cache_add_dependency(kept, VERSIONED_USERS, (snowflake)id);
+    found = str_dup_cstring(result_cache_arena(kept), name);
+    result_cache_end(kept, found);
     return found;
 }
 
 static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct buf *out)
 {
-    struct arena *before = tx_use_arena(tx, arena);
+    struct arena *before = tx_switch_arena(tx, arena);
     struct rows r;
 
     no_error(tx_query(tx,
@@ -557,28 +557,28 @@ static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct bu
                       "p.guild_id = g.id where g.id = $1 order by p.n",
                       BIND(v_int(id)), &r));
     while (rows_next(&r))
-        buf_printf(out, "%.*s %lld,", STR_FMT(row_text(&r, 0)), (long long)row_int(&r, 1));
+        buf_printf(out, "%.*s %lld,", STR_ARGS(row_text(&r, 0)), (long long)row_int(&r, 1));
     no_error(rows_end(&r));
-    tx_use_arena(tx, before);
+    tx_switch_arena(tx, before);
 }
 
 static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
 {
     static const char what[] = "test guild";
-    struct kept_key key = { what, { (uint64_t)id } };
-    const char *found = fresh ? NULL : kept_find(tx, &key);
-    struct kept_read *kept = found || fresh ? NULL : kept_begin_reading(tx, &key);
-    struct arena *arena = kept ? kept_arena(kept) : tx_arena(tx);
+    struct result_cache_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : result_cache_find(tx, &key);
+    struct result_cache_entry *kept = found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
+    struct arena *arena = kept ? result_cache_arena(kept) : tx_arena(tx);
     struct buf out;
 
     if (found)
         return found;
     buf_init(&out, sizeof viewed->text);
     read_parts(tx, arena, id, &out);
-    found = str_dupz(arena, buf_str(&out));
+    found = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
     if (kept)
-        kept_end_reading(kept, found, false);
+        result_cache_end_tracked(kept, found, false);
     return found;
 }
 
@@ -602,7 +602,7 @@ static void read_all_test_rows(struct tx *tx, struct view *v)
                               count_parts(tx, id));
 }
 
-static enum err run_view(struct work *w, struct tx *tx)
+static enum err run_view(struct work_item *w, struct tx *tx)
 {
     (void)w;
     read_all_test_rows(tx, viewed);
@@ -624,14 +624,14 @@ static void submit_view(struct loop *l, void *arg)
     store_submit(asked, &one->work);
 }
 
-static void run_view_on_loop(struct view *v, enum err (*run)(struct work *w, struct tx *tx))
+static void run_view_on_loop(struct view *v, enum err (*run)(struct work_item *w, struct tx *tx))
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
 
     viewed = v;
     one->work.run = run;
-    loop_call(loops_at(loops, 0), submit_view, one);
+    loop_call_and_wait(loops_get(loops, 0), submit_view, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -656,7 +656,7 @@ static void apply_random_change(struct arena *arena, unsigned *seed)
     char text[300];
 
     snprintf(text, sizeof text, sql, FIRST_ID + rand_r(seed) % LAST_ID, 1 + rand_r(seed) % 100);
-    change(str_dupz(arena, str_of(text)));
+    change(str_dup_cstring(arena, str_of(text)));
 }
 
 /* Compares cached rows, results by rows and results by columns after random writes. */
@@ -688,7 +688,7 @@ static void *rename_user(void *arg)
 }
 
 /* The name comes from the cache before SQLite has a snapshot; then it changes. */
-static enum err read_around_commit(struct work *w, struct tx *tx)
+static enum err read_around_commit(struct work_item *w, struct tx *tx)
 {
     pthread_t thread;
     struct rows r;
@@ -702,7 +702,7 @@ static enum err read_around_commit(struct work *w, struct tx *tx)
     }
     enum err e = tx_one(tx, "select username from users where id = 1", NO_BIND, &r, &found);
     if (!e)
-        snprintf(viewed->text + strlen(viewed->text), 100, "%.*s", STR_FMT(row_text(&r, 0)));
+        snprintf(viewed->text + strlen(viewed->text), 100, "%.*s", STR_ARGS(row_text(&r, 0)));
     return e;
 }
 

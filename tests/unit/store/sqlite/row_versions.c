@@ -8,15 +8,15 @@
 #include "support/test_work.h"
 
 struct kept_look {
-    struct tx_seen seen; /* of the first read */
+    struct snapshot_version seen; /* of the first read */
     bool again, user, other;
 };
 
-static bool has_changed(struct tx *tx, const struct tx_seen *since, snowflake user)
+static bool has_changed(struct tx *tx, const struct snapshot_version *since, snowflake user)
 {
-    uint16_t slot = row_slot(NOTED_USERS, user);
+    uint16_t slot = row_version_slot(VERSIONED_USERS, user);
 
-    return !tx_unchanged(tx, since, &slot, 1);
+    return !tx_slots_unchanged(tx, since, &slot, 1);
 }
 
 static enum err read_changed_rows(struct tx *tx, void *arg)
@@ -24,7 +24,7 @@ static enum err read_changed_rows(struct tx *tx, void *arg)
     struct kept_look *look = arg;
 
     if (!look->again)
-        return tx_seen(tx, &look->seen) ? OK : ERR_INTERNAL;
+        return tx_snapshot_version(tx, &look->seen) ? OK : ERR_INTERNAL;
     look->user = has_changed(tx, &look->seen, 7);
     look->other = has_changed(tx, &look->seen, 8);
     return OK;
@@ -40,16 +40,16 @@ static enum err fail_after_change(struct tx *tx, void *arg)
 static enum err touch_seven(struct tx *tx, void *arg)
 {
     (void)arg;
-    tx_touch(tx, NOTED_USERS, 7);
+    tx_mark_row_changed(tx, VERSIONED_USERS, 7);
     return OK;
 }
 
 static enum err cannot_see(struct tx *tx, void *arg)
 {
-    struct tx_seen seen;
+    struct snapshot_version seen;
 
     (void)arg;
-    assert_false(tx_seen(tx, &seen));
+    assert_false(tx_snapshot_version(tx, &seen));
     return OK;
 }
 
@@ -109,7 +109,7 @@ struct snapshot_look {
     int64_t users;
 };
 
-static void *add_user(void *arg)
+static void *add_user_without_server(void *arg)
 {
     struct fixture *f = arg;
 
@@ -117,17 +117,18 @@ static void *add_user(void *arg)
     return NULL;
 }
 
-/* Cached pages are compared with tx_seen, so rows that are read after it must not be newer. */
+/* Cached pages are compared with tx_snapshot_version, so rows that are read after it must not be
+ * newer. */
 static enum err read_after_seen(struct tx *tx, void *arg)
 {
     struct snapshot_look *look = arg;
-    struct tx_seen seen;
+    struct snapshot_version seen;
     struct rows row;
     pthread_t thread;
     bool found;
 
-    assert_true(tx_seen(tx, &seen));
-    pthread_create(&thread, NULL, add_user, look->f);
+    assert_true(tx_snapshot_version(tx, &seen));
+    pthread_create(&thread, NULL, add_user_without_server, look->f);
     pthread_join(thread, NULL);
     enum err e = tx_one(tx, "select count(*) from users", NO_BIND, &row, &found);
     look->users = e ? -1 : row_int(&row, 0);

@@ -44,7 +44,7 @@ static enum err save(struct store *s, const char *path, struct backup_report *re
 {
     static const char *const no_keys[] = { NULL };
 
-    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+    return backup_create(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
 }
 
 static void sqlite_backup_is_a_complete_database(void **state)
@@ -67,7 +67,7 @@ static void sqlite_backup_is_a_complete_database(void **state)
     assert_int_equal(backup_restore(path, folder, false, &report), ERR_BAD_REQUEST);
     no_error(store_open(&(struct store_options){ .folder = folder }, &copy));
     assert_int_equal(store_number(copy, "select n from counter"), 41);
-    no_error(store_check(copy));
+    no_error(store_check_integrity(copy));
     store_close(copy);
     assert_int_equal(save(f->store, "/nowhere/at/all", &report), ERR_UNAVAILABLE);
 }
@@ -77,11 +77,11 @@ static void backup_prevents_file_deletion_until_it_is_complete(void **state)
     struct fixture *f = *state;
     int lock;
 
-    assert_false(blobs_held(f->store));
-    no_error(blobs_hold(f->store, &lock));
-    assert_true(blobs_held(f->store));
+    assert_false(blobs_deletion_is_locked(f->store));
+    no_error(blobs_lock_deletion(f->store, &lock));
+    assert_true(blobs_deletion_is_locked(f->store));
     close(lock);
-    assert_false(blobs_held(f->store));
+    assert_false(blobs_deletion_is_locked(f->store));
 }
 
 static void damaged_backup_is_detected(void **state)
@@ -113,15 +113,16 @@ static void tool_can_read_the_database_of_a_running_server(void **state)
 
     counter_make(f);
     no_error(store_do(f->store, "update counter set n = 41"));
-    no_error(store_open(&(struct store_options){ .folder = f->folder, .beside = true }, &tool));
+    no_error(
+        store_open(&(struct store_options){ .folder = f->folder, .read_only_tool = true }, &tool));
     assert_int_equal(store_number(tool, "select n from counter"), 41);
     no_error(store_do(f->store, "update counter set n = 42"));
     assert_int_equal(store_number(tool, "select n from counter"), 42);
-    no_error(store_check(tool));
+    no_error(store_check_integrity(tool));
     store_close(tool);
     no_error(store_do(f->store, "update counter set n = 43"));
     assert_int_equal(
-        store_open(&(struct store_options){ .folder = "/nowhere", .beside = true }, &tool),
+        store_open(&(struct store_options){ .folder = "/nowhere", .read_only_tool = true }, &tool),
         ERR_UNAVAILABLE);
 }
 
@@ -131,7 +132,7 @@ static void database_check_finds_rows_with_missing_foreign_keys(void **state)
     char path[128];
     sqlite3 *db;
 
-    no_error(store_check(f->store));
+    no_error(store_check_integrity(f->store));
     store_close(f->store);
     /* Foreign keys are not enforced by default. */
     snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
@@ -143,7 +144,7 @@ static void database_check_finds_rows_with_missing_foreign_keys(void **state)
                      SQLITE_OK);
     sqlite3_close(db);
     no_error(store_open(&f->options, &f->store));
-    assert_int_equal(store_check(f->store), ERR_INTERNAL);
+    assert_int_equal(store_check_integrity(f->store), ERR_INTERNAL);
 }
 
 int main(void)

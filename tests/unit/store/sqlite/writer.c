@@ -37,13 +37,13 @@ static void waiting_transactions_share_one_commit(void **state)
 
 static int times_run; /* counted on the writer's thread */
 
-static enum err count_and_add(struct work *w, struct tx *tx)
+static enum err count_and_add(struct work_item *w, struct tx *tx)
 {
     times_run++;
     return add_to_counter(w, tx);
 }
 
-static enum err read_and_refuse(struct work *w, struct tx *tx)
+static enum err read_and_refuse(struct work_item *w, struct tx *tx)
 {
     struct rows row;
     bool found;
@@ -86,7 +86,7 @@ static void transaction_refused_before_writing_does_not_restart_its_batch(void *
 }
 
 /* The statement succeeds, and the commit fails. */
-static enum err break_commit(struct work *w, struct tx *tx)
+static enum err break_commit(struct work_item *w, struct tx *tx)
 {
     enum err e = tx_exec(tx, "pragma defer_foreign_keys = on", NO_BIND, NULL);
 

@@ -19,7 +19,7 @@
 
 enum { LONGEST = 2000 };
 
-/* Messages that a session received: an event number, SENT_TRANSIENT or SENT_RESPONSE. */
+/* Messages that a session received: an event number, NUMBER_TRANSIENT or NUMBER_RESPONSE. */
 struct memory {
     uint64_t told[LONGEST];
     uint64_t seq;      /* of the last message */
@@ -29,21 +29,21 @@ struct memory {
 static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
     m->told[++m->seq] = what;
-    journal_note(slot, m->seq, what);
+    journal_record_dispatch(slot, m->seq, what);
 }
 
 /* Asserts that all events up to `seen` were received and none after it. */
 static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
-        if (m->told[i] > SENT_RESPONSE)
+        if (m->told[i] > NUMBER_RESPONSE)
             assert_true(i <= seq ? m->told[i] <= seen : m->told[i] > seen);
 }
 
 static bool has_answer_after(const struct memory *m, uint64_t seq)
 {
     for (uint64_t i = seq + 1; i <= m->seq; i++)
-        if (m->told[i] == SENT_RESPONSE)
+        if (m->told[i] == NUMBER_RESPONSE)
             return true;
     return false;
 }
@@ -51,12 +51,12 @@ static bool has_answer_after(const struct memory *m, uint64_t seq)
 static void check_resume_from_every_sequence(const struct memory *m,
                                              const struct journal_slot *slot)
 {
-    uint64_t least = m->seq < JOURNAL_SENT ? 0 : m->seq - JOURNAL_SENT, seen;
+    uint64_t least = m->seq < JOURNAL_SENT_MAX ? 0 : m->seq - JOURNAL_SENT_MAX, seen;
 
     for (uint64_t seq = least; seq <= m->seq; seq++) {
-        bool known = journal_slot_seen(slot, m->position, seq, &seen);
+        bool known = journal_slot_last_event_before_seq(slot, m->position, seq, &seen);
 
-        assert_int_equal(known, m->seq - seq < JOURNAL_SENT && !has_answer_after(m, seq));
+        assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
             continue;
         check_cut(m, seq, seen);
@@ -64,14 +64,14 @@ static void check_resume_from_every_sequence(const struct memory *m,
         if (seq == m->seq)
             assert_true(seen >= m->position);
     }
-    assert_false(journal_slot_seen(slot, m->position, m->seq + 1, &seen));
+    assert_false(journal_slot_last_event_before_seq(slot, m->position, m->seq + 1, &seen));
 }
 
 static void journal_finds_the_resume_point_for_every_sequence_number(void **state)
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .hub = 0 };
+    struct journal_slot slot = { .loop_index = 0 };
 
     srand(7);
     for (uint64_t number = 1000; m.seq < LONGEST - 2; number += 1 + (uint64_t)(rand() % 3)) {
@@ -80,9 +80,9 @@ static void journal_finds_the_resume_point_for_every_sequence_number(void **stat
         if (what < 30)
             remember(&m, &slot, number);
         else if (what < 50)
-            remember(&m, &slot, SENT_TRANSIENT);
+            remember(&m, &slot, NUMBER_TRANSIENT);
         else if (what == 50)
-            remember(&m, &slot, SENT_RESPONSE);
+            remember(&m, &slot, NUMBER_RESPONSE);
         if (rand() % 8) /* otherwise the node is killed in the middle of the event */
             m.position = number;
         if (rand() % 40 == 0)
@@ -94,13 +94,13 @@ static void half_written_journal_entry_is_ignored(void **state)
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .hub = 0 };
+    struct journal_slot slot = { .loop_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
-        remember(&m, &slot, number % 5 ? SENT_TRANSIENT : number);
+        remember(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
         m.position = number;
         struct journal_slot killed = slot;
-        killed.sent[(m.seq + 1) % JOURNAL_SENT] = number + 1;
+        killed.sent[(m.seq + 1) % JOURNAL_SENT_MAX] = number + 1;
         check_resume_from_every_sequence(&m, &killed);
     }
 }
@@ -108,26 +108,28 @@ static void half_written_journal_entry_is_ignored(void **state)
 static void incomplete_journal_slot_is_not_used_for_resume(void **state)
 {
     (void)state;
-    struct journal_slot good = { .hub = 0, .first = 3, .seq = 3, .base = 70 }, bad;
+    struct journal_slot good = { .loop_index = 0, .first = 3, .seq = 3, .base = 70 }, bad;
     uint64_t seen = 0;
 
-    journal_note(&good, 4, 80);
-    assert_true(journal_slot_seen(&good, 75, 3, &seen));
+    journal_record_dispatch(&good, 4, 80);
+    assert_true(journal_slot_last_event_before_seq(&good, 75, 3, &seen));
     assert_int_equal(seen, 79);
-    assert_true(journal_slot_seen(&good, 75, 4, &seen));
+    assert_true(journal_slot_last_event_before_seq(&good, 75, 4, &seen));
     assert_int_equal(seen, 80);
-    assert_true(journal_slot_seen(&good, 95, 4, &seen));
+    assert_true(journal_slot_last_event_before_seq(&good, 95, 4, &seen));
     assert_int_equal(seen, 95);
-    assert_false(journal_slot_seen(&good, 95, 2, &seen)); /* before the journal began */
+    assert_false(
+        journal_slot_last_event_before_seq(&good, 95, 2, &seen)); /* before the journal began */
     bad = good;
     bad.torn = 1;
-    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
-    bad.errands = 1;
-    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    bad.tasks = 1;
+    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
-    bad.hub = JOURNAL_IN_TRANSIT; /* moving between two loops: no loop is responsible for it */
-    assert_true(journal_slot_seen(&bad, 95, 4, &seen));
+    bad.loop_index =
+        JOURNAL_IN_TRANSIT; /* moving between two loops: no loop is responsible for it */
+    assert_true(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     assert_int_equal(seen, 80);
 }
 
@@ -142,18 +144,18 @@ static void journal_of_a_running_node_is_detected_by_its_file_lock(void **state)
     struct list kept = { 0 };
 
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     struct journal *own = journal_open(folder, 5);
     assert_non_null(own);
-    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_LIVES);
+    assert_int_equal(journal_find_session(folder, 5, 1, 0, arena, &entry), JOURNAL_OWNER_ALIVE);
     pid_t child = fork();
     if (!child)
         _exit(!journal_open(folder, 6)); /* like a killed node: nothing is closed */
     waitpid(child, NULL, 0);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
-    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &kept);
     assert_int_equal(kept.count, 1); /* the other node died too long ago */
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     journal_close(own);
     assert_int_equal(rmdir(folder), 0);
     arena_free(arena);
@@ -173,19 +175,19 @@ static void journal_of_another_boot_is_ignored(void **state)
     if (!child)
         _exit(!journal_open(folder, 6));
     waitpid(child, NULL, 0);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     snprintf(path, sizeof path, "%s/ledger-6", folder);
     int fd = open(path, O_RDWR);
     assert_int_equal(pwrite(fd, "another", 7, offsetof(struct journal_head, boot)), 7);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     char boot[JOURNAL_BOOT_ID];
-    journal_boot_id(boot);
+    read_kernel_boot_id(boot);
     assert_int_equal(pwrite(fd, boot, 7, offsetof(struct journal_head, boot)), 7);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     close(fd);
-    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &kept);
     assert_int_equal(kept.count, 0);
     assert_int_equal(rmdir(folder), 0);
     arena_free(arena);
@@ -213,11 +215,11 @@ static void scene_deliver_message(struct kept_scene *s, bool is_lost)
 
     buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
-    replication_write_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    replication_write_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
     buf_add_str(&message, buf_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
-        replica_receive(s->keeper, buf_str(&message), &reply);
+        replica_handle_message(s->keeper, buf_str(&message), &reply);
     if (!is_lost) /* a replica that missed an update reports it with the next one */
         assert_int_equal(reply.to, s->was_lost ? SENDER : 0);
     s->was_lost = is_lost;
@@ -227,8 +229,8 @@ static void scene_deliver_message(struct kept_scene *s, bool is_lost)
 
 static void scene_copy(struct kept_scene *s)
 {
-    if (s->whole || !replication_write_sent(&s->out, NUMBER, &s->slot, s->copied))
-        replication_write_all(&s->out, NUMBER, &s->slot, s->m.position);
+    if (s->whole || !replication_write_sent_events(&s->out, NUMBER, &s->slot, s->copied))
+        replication_write_whole_session(&s->out, NUMBER, &s->slot, s->m.position);
     s->copied = s->m.seq;
     s->whole = false;
 }
@@ -236,7 +238,7 @@ static void scene_copy(struct kept_scene *s)
 static void move_session_off_its_loop(struct kept_scene *s, uint64_t owed)
 {
     s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
-    s->slot.hub = JOURNAL_IN_TRANSIT;
+    s->slot.loop_index = JOURNAL_IN_TRANSIT;
     s->whole = true;
     scene_copy(s);
     s->owed = owed;
@@ -247,7 +249,7 @@ static void move_session_back_to_its_loop(struct kept_scene *s)
     remember(&s->m, &s->slot, s->owed);
     s->owed = 0;
     s->slot.base = s->m.position;
-    s->slot.hub = 0;
+    s->slot.loop_index = 0;
     s->whole = true;
 }
 
@@ -259,15 +261,15 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
     for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
         uint64_t seq = s->m.seq - back;
 
-        if (replica_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
+        if (replica_find_session(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
         check_cut(&s->m, seq, entry.seen);
         assert_true(!s->owed || entry.seen < s->owed);
     }
-    assert_int_equal(replica_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
+    assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
                      JOURNAL_UNKNOWN);
-    assert_int_equal(replica_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
+    assert_int_equal(replica_find_session(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
                      JOURNAL_UNKNOWN);
     return known;
 }
@@ -283,7 +285,7 @@ static void scene_step(struct kept_scene *s, uint64_t number)
     else if (!s->owed && what < 60)
         remember(&s->m, &s->slot, number);
     else if (what < 70)
-        remember(&s->m, &s->slot, SENT_TRANSIENT);
+        remember(&s->m, &s->slot, NUMBER_TRANSIENT);
     s->m.position = number;
     s->whole |= rand() % 20 == 0;
     scene_copy(s);
@@ -310,9 +312,9 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
-        replication_write_end(&s->out, NUMBER);
+        replication_write_session_end(&s->out, NUMBER);
         scene_deliver_message(s, false);
-        assert_int_equal(replica_count(s->keeper), 0);
+        assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
         replica_free(s->keeper);
         arena_free(arena);
@@ -340,23 +342,24 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
         scene_copy(&s);
         scene_deliver_message(&s, false);
     }
-    assert_int_equal(replica_count(s.keeper), 1);
-    replica_write_question(&question, SENDER, NUMBER, 30, 9);
-    replica_receive(other, buf_str(&question), &none);
+    assert_int_equal(replica_session_count(s.keeper), 1);
+    replica_write_request(&question, SENDER, NUMBER, 30, 9);
+    replica_handle_message(other, buf_str(&question), &none);
     assert_int_equal(none.to, 0); /* the replica has no copy */
-    replica_receive(s.keeper, buf_str(&question), &reply);
+    replica_handle_message(s.keeper, buf_str(&question), &reply);
     assert_int_equal(reply.to, 9);
-    replica_receive(other, buf_str(&reply.bytes), &none);
+    replica_handle_message(other, buf_str(&reply.bytes), &none);
     assert_int_equal(none.number, NUMBER);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1029);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1039);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 41, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 41, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
     for (size_t n = 0; n < reply.bytes.n; n += 7) /* a truncated reply is refused */
-        replica_receive(other, str_slice(reply.bytes.p, n), &none);
-    replica_prune(other, INT64_C(1) << 50);
-    assert_int_equal(replica_count(other), 0);
+        replica_handle_message(other, str_slice(reply.bytes.p, n), &none);
+    replica_evict_expired(other, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(other), 0);
     buf_clear(&question);
     buf_clear(&reply.bytes);
     buf_clear(&s.out);
@@ -372,7 +375,7 @@ static struct buf begin_message(unsigned hub, uint64_t message)
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    replication_write_head(&b, SENDER, hub, message, 0);
+    replication_write_message_head(&b, SENDER, hub, message, 0);
     return b;
 }
 
@@ -381,7 +384,7 @@ static void replica_receive_message(struct replica *k, struct buf *b, struct rep
     struct replica_reply reply = { 0 };
 
     buf_init(&reply.bytes, 1 << 20);
-    replica_receive(k, buf_str(b), &reply);
+    replica_handle_message(k, buf_str(b), &reply);
     buf_clear(b);
     if (ret)
         *ret = reply;
@@ -394,7 +397,7 @@ static void replica_receive_slot(struct replica *k, unsigned hub, uint64_t messa
 {
     struct buf b = begin_message(hub, message);
 
-    replication_write_all(&b, number, slot, 0);
+    replication_write_whole_session(&b, number, slot, 0);
     replica_receive_message(k, &b, NULL);
 }
 
@@ -404,7 +407,7 @@ static struct replica_reply request_from_replica(struct replica *k, uint64_t seq
     struct buf b;
 
     buf_init(&b, 64);
-    replica_write_question(&b, SENDER, NUMBER, seq, 9);
+    replica_write_request(&b, SENDER, NUMBER, seq, 9);
     replica_receive_message(k, &b, &reply);
     return reply;
 }
@@ -414,33 +417,37 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     (void)state;
     struct replica *k = replica_new(), *asker = replica_new(), *another = replica_new();
     struct arena *arena = arena_new();
-    struct journal_slot slot = { .first = 10, .seq = 10, .hub = 0, .errands = 1 };
+    struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
     struct journal_entry entry;
 
     replica_receive_slot(k, 0, 1, NUMBER, &slot);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNUSABLE);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 11, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 9, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
     struct replica_reply reply = request_from_replica(k, 10);
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
     struct replica_reply heard;
     replica_receive_message(asker, &reply.bytes, &heard);
     assert_int_equal(heard.number, NUMBER); /* the sender has the session */
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 10, arena, &entry),
+                     JOURNAL_UNUSABLE);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
     buf_clear(&heard.bytes);
-    slot.errands = 0; /* another replica has a usable copy */
+    slot.tasks = 0; /* another replica has a usable copy */
     slot.seq = slot.first = 11;
     replica_receive_slot(another, 0, 1, NUMBER, &slot);
     reply = request_from_replica(another, 11);
     replica_receive_message(asker, &reply.bytes, NULL);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     reply = request_from_replica(k, 11); /* a short reply does not replace the copy */
     replica_receive_message(asker, &reply.bytes, &heard);
     assert_int_equal(heard.number, 0);
     buf_clear(&heard.bytes);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     replica_free(asker);
     replica_free(another);
@@ -453,16 +460,17 @@ static void overtaken_replica_update_is_ignored(void **state)
     (void)state;
     struct replica *k = replica_new();
     struct arena *arena = arena_new();
-    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .hub = 1 };
+    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
     struct journal_entry entry;
 
     replica_receive_slot(k, 1, 1, NUMBER, &late);
     replica_receive_slot(k, 0, 1, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
     early.first = 5; /* the session returned and its journal began again */
     replica_receive_slot(k, 0, 2, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     arena_free(arena);
 }
@@ -475,13 +483,13 @@ static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 
     for (uint64_t number = 1; number <= 3000; number++)
         replica_receive_slot(k, 0, number, number, &slot);
-    replica_prune(k, 0);
-    assert_int_equal(replica_count(k), 3000);
-    replica_prune(k, INT64_C(1) << 50);
-    assert_int_equal(replica_count(k), 3000 - 1024);
-    replica_prune(k, INT64_C(1) << 50);
-    replica_prune(k, INT64_C(1) << 50);
-    assert_int_equal(replica_count(k), 0);
+    replica_evict_expired(k, 0);
+    assert_int_equal(replica_session_count(k), 3000);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(k), 3000 - 1024);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(k), 0);
     replica_free(k);
 }
 
@@ -493,10 +501,10 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     struct replica_reply reply;
     struct buf b = begin_message(0, 1);
 
-    replication_write_all(&b, NUMBER, &slot, 0);
+    replication_write_whole_session(&b, NUMBER, &slot, 0);
     b.p[16] ^= 1; /* after the message kind and the identity */
     replica_receive_message(k, &b, &reply);
-    assert_int_equal(replica_count(k), 0);
+    assert_int_equal(replica_session_count(k), 0);
     assert_int_equal(reply.to, 0);
     buf_clear(&reply.bytes);
     b = begin_message(3, 7); /* the first message received is not the first one sent */
@@ -505,7 +513,7 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     struct replica_reply missed;
     replica_receive_message(k, &reply.bytes, &missed);
     assert_true(missed.restart);
-    assert_int_equal(missed.hub, 3);
+    assert_int_equal(missed.loop_index, 3);
     buf_clear(&missed.bytes);
     replica_free(k);
 }
@@ -527,16 +535,16 @@ static void only_announced_nodes_are_chosen_as_replicas(void **state)
     struct replica *k = replica_new();
     const uint32_t all[] = { 2, 5, 7, 9 };
 
-    assert_int_equal(replica_choose(k, 5, all, 4), 0);
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
     replica_announce_node(k, 5, true);
     replica_announce_node(k, 7, false); /* of another version */
-    assert_int_equal(replica_choose(k, 5, all, 4), 0);
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
     replica_announce_node(k, 2, true);
-    assert_int_equal(replica_choose(k, 5, all, 4), 2);
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 2);
     replica_announce_node(k, 9, true);
-    assert_int_equal(replica_choose(k, 5, all, 4), 9);
-    assert_int_equal(replica_choose(k, 5, all, 3), 2);
-    assert_int_equal(replica_choose(k, 5, all, 4),
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 9);
+    assert_int_equal(choose_replica_node(k, 5, all, 3), 2);
+    assert_int_equal(choose_replica_node(k, 5, all, 4),
                      2); /* the node was gone and must announce itself again */
     replica_free(k);
 }
@@ -546,7 +554,7 @@ static void only_announced_nodes_are_chosen_as_replicas(void **state)
 enum { MANY = 20000 };
 
 struct round_scene {
-    struct hub hub;
+    struct gateway_loop hub;
     struct replication copies;
     struct journal_slot slot; /* shared by all sessions */
     struct session *sessions;
@@ -558,13 +566,13 @@ static struct round_scene *round_scene_new(uint32_t presence)
 
     s->sessions = calloc(MANY, sizeof *s->sessions);
     s->hub.resume.replication = &s->copies;
-    s->copies.hub = &s->hub;
+    s->copies.gateway_loop = &s->hub;
     s->copies.round = 1;
     s->slot.presence_n = presence;
     links_init(&s->hub.sessions);
     links_init(&s->copies.unsent);
     for (size_t i = 0; i < MANY; i++) {
-        s->sessions[i].hub = &s->hub;
+        s->sessions[i].gateway_loop = &s->hub;
         s->sessions[i].resume.slot = &s->slot;
         links_append(&s->hub.sessions, &s->sessions[i].link);
     }
@@ -587,7 +595,7 @@ static size_t write_marked(struct round_scene *s, size_t *count)
     buf_init(&b, 16 << 20);
     for (; !links_empty(&s->copies.unsent); ++*count) {
         link_remove(s->copies.unsent.next);
-        replication_write_all(&b, NUMBER, &s->slot, 0);
+        replication_write_whole_session(&b, NUMBER, &s->slot, 0);
     }
     size_t bytes = b.n;
     buf_clear(&b);
@@ -603,7 +611,7 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = replication_step(&s->copies, 0);
+        goes_on = replication_round_step(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
@@ -623,7 +631,7 @@ static void replication_round_is_spread_over_many_steps(void **state)
     assert_in_range(steps, 38, 44);
     assert_true(most <= 512 * 1024);
     free_round_scene(s);
-    s = round_scene_new(JOURNAL_PRESENCE);
+    s = round_scene_new(JOURNAL_PRESENCE_BYTES);
     assert_true(count_steps(s, &most) >= 40);
     assert_true(most <= 600 * 1024); /* with the header of each session */
     free_round_scene(s);
@@ -635,9 +643,9 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(replication_step(&s->copies, (1 << 20) + 1));
+    assert_true(replication_round_step(&s->copies, (1 << 20) + 1));
     assert_true(links_empty(&s->copies.unsent));
-    assert_true(replication_step(&s->copies, 1 << 20));
+    assert_true(replication_round_step(&s->copies, 1 << 20));
     assert_false(links_empty(&s->copies.unsent));
     free_round_scene(s);
 }
@@ -645,20 +653,21 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
 static void repeated_replication_requests_are_delayed(void **state)
 {
     (void)state;
-    struct replication c = { .rest = 3 }; /* a round has just started because of a missed update */
+    struct replication c = { .pause_ticks =
+                                 3 }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
-        assert_false(replication_is_due(&c, true));
-    assert_false(replication_is_due(&c, false));
-    assert_false(replication_is_due(&c, false));
-    assert_true(replication_is_due(&c, false));
+        assert_false(replication_round_is_due(&c, true));
+    assert_false(replication_round_is_due(&c, false));
+    assert_false(replication_round_is_due(&c, false));
+    assert_true(replication_round_is_due(&c, false));
     c = (struct replication){ .round_runs = true };
-    assert_true(replication_is_due(&c, true));
+    assert_true(replication_round_is_due(&c, true));
     c = (struct replication){ .round_runs = true };
     for (int i = 0; i < 20; i++) /* a long round is finished first */
-        assert_false(replication_is_due(&c, false));
+        assert_false(replication_round_is_due(&c, false));
     c.round_runs = false;
-    assert_true(replication_is_due(&c, false));
+    assert_true(replication_round_is_due(&c, false));
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static int tear_down(void **state)
 
 static void assert_name(struct str sent, const char *kept)
 {
-    struct str safe = safe_filename(arena, sent);
+    struct str safe = sanitize_filename(arena, sent);
 
     assert_int_equal(safe.n, strlen(kept));
     assert_memory_equal(safe.p, kept, safe.n);
@@ -46,22 +46,22 @@ static void long_filenames_keep_their_extension(void **state)
 
     (void)state;
     memset(name, 'a', sizeof name);
-    assert_int_equal(safe_filename(arena, str_slice(name, 100)).n, 100);
-    assert_int_equal(safe_filename(arena, str_slice(name, 101)).n, 100);
+    assert_int_equal(sanitize_filename(arena, str_slice(name, 100)).n, 100);
+    assert_int_equal(sanitize_filename(arena, str_slice(name, 101)).n, 100);
     memcpy(name + 196, ".tar", 4);
-    struct str safe = safe_filename(arena, str_slice(name, 200));
+    struct str safe = sanitize_filename(arena, str_slice(name, 200));
     assert_int_equal(safe.n, 100);
     assert_memory_equal(safe.p + 95, "a.tar", 5);
     /* An extension that is too long is not preserved. */
     memset(name + 196, 'a', 4);
     name[10] = '.';
-    assert_int_equal(safe_filename(arena, str_slice(name, 200)).n, 100);
+    assert_int_equal(sanitize_filename(arena, str_slice(name, 200)).n, 100);
 }
 
 static void assert_image_type_and_size(struct str bytes, const char *type, uint32_t width,
                                        uint32_t height)
 {
-    struct media m = media_of(STR("x.txt"), bytes);
+    struct media_info m = media_detect(STR("x.txt"), bytes);
 
     assert_string_equal(m.type, type);
     assert_int_equal(m.width, width);
@@ -96,15 +96,15 @@ static void truncated_images_have_no_size(void **state)
 static void only_passive_media_types_are_displayed_inline(void **state)
 {
     (void)state;
-    assert_true(media_is_safe(STR("image/png")));
-    assert_true(media_is_safe(STR("video/mp4")));
-    assert_true(media_is_safe(STR("text/plain; charset=utf-8")));
-    assert_false(media_is_safe(STR("image/svg+xml")));
-    assert_false(media_is_safe(STR("text/html; charset=utf-8")));
-    assert_false(media_is_safe(STR("application/pdf")));
-    assert_false(media_is_safe(STR("application/octet-stream")));
-    assert_string_equal(media_of(STR("a.HTML"), STR("x")).type, "text/html; charset=utf-8");
-    assert_string_equal(media_of(STR("a"), STR("x")).type, "application/octet-stream");
+    assert_true(media_type_is_safe_inline(STR("image/png")));
+    assert_true(media_type_is_safe_inline(STR("video/mp4")));
+    assert_true(media_type_is_safe_inline(STR("text/plain; charset=utf-8")));
+    assert_false(media_type_is_safe_inline(STR("image/svg+xml")));
+    assert_false(media_type_is_safe_inline(STR("text/html; charset=utf-8")));
+    assert_false(media_type_is_safe_inline(STR("application/pdf")));
+    assert_false(media_type_is_safe_inline(STR("application/octet-stream")));
+    assert_string_equal(media_detect(STR("a.HTML"), STR("x")).type, "text/html; charset=utf-8");
+    assert_string_equal(media_detect(STR("a"), STR("x")).type, "application/octet-stream");
 }
 
 int main(void)
