@@ -10,7 +10,7 @@ struct indexed_application {
     snowflake id;
     struct str name;
 };
-struct command_index {
+struct invoke_command_index {
     struct list applications, application_commands;
 };
 
@@ -68,11 +68,11 @@ static const struct schema application_schema_known = { .size = sizeof(struct in
 static const struct type type_app = { .kind = KIND_OBJECT, .schema = &application_schema_known };
 static const struct type type_apps = { .kind = KIND_ARRAY, .max = 100000, .of = &type_app };
 static const struct field index_fields[] = {
-    { FIELD(struct command_index, applications), .type = &type_apps },
-    { FIELD(struct command_index, application_commands), .type = &type_all_known },
+    { FIELD(struct invoke_command_index, applications), .type = &type_apps },
+    { FIELD(struct invoke_command_index, application_commands), .type = &type_all_known },
     { 0 },
 };
-static const struct schema index_schema = { .size = sizeof(struct command_index),
+static const struct schema index_schema = { .size = sizeof(struct invoke_command_index),
                                             .fields = index_fields };
 static const struct type type_index = { .kind = KIND_OBJECT, .schema = &index_schema };
 
@@ -87,7 +87,7 @@ bool matches_localized_name(struct str name, struct opt_str name_default, struct
 }
 
 /* Returns true if the application matches --app, which is a name or an id. */
-static bool matches_app_option(const struct invoke_run *v, const struct command_index *index,
+static bool matches_app_option(const struct invoke_run *v, const struct invoke_command_index *index,
                                snowflake application)
 {
     const struct indexed_application *a = index->applications.items;
@@ -110,7 +110,7 @@ struct command_search {
 };
 
 /* Searches one index. A guild command is preferred to a global command of the same name. */
-static void search_command_index(const struct invoke_run *v, const struct command_index *index,
+static void search_command_index(const struct invoke_run *v, const struct invoke_command_index *index,
                                  struct command_search *s)
 {
     const struct indexed_command *c = index->application_commands.items;
@@ -135,7 +135,7 @@ const struct indexed_command *find_indexed_command(struct invoke_run *v, struct 
 
     snprintf(path, sizeof path, "/%s/%" PRIu64 "/application-command-index",
              v->guild_id ? "guilds" : "channels", v->guild_id ? v->guild_id : v->channel_id);
-    const struct command_index *here = invoke_get_json(v, &type_index, path),
+    const struct invoke_command_index *here = invoke_get_json(v, &type_index, path),
                                *user_index =
                                    here ? invoke_get_json(v, &type_index,
                                                           "/users/@me/application-command-index")

@@ -13,7 +13,7 @@ struct traffic_entry {
 struct traffic_entry_user {
     struct str kind;
 };
-struct traffic_page {
+struct failure_records {
     bool on;
     struct list records; /* struct traffic_entry */
 };
@@ -40,16 +40,16 @@ static const struct schema record_schema = { .size = sizeof(struct traffic_entry
 static const struct type type_record = { .kind = KIND_OBJECT, .schema = &record_schema };
 static const struct type type_records = { .kind = KIND_ARRAY, .of = &type_record };
 static const struct field page_fields[] = {
-    { FIELD(struct traffic_page, on), .type = &type_bool },
-    { FIELD(struct traffic_page, records), .type = &type_records },
+    { FIELD(struct failure_records, on), .type = &type_bool },
+    { FIELD(struct failure_records, records), .type = &type_records },
     { 0 },
 };
-static const struct schema page_schema = { .size = sizeof(struct traffic_page),
+static const struct schema page_schema = { .size = sizeof(struct failure_records),
                                            .fields = page_fields };
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
 /* Reads the traffic records of the interaction; returns NULL if they are not available. */
-static const struct traffic_page *read_interaction_traffic(struct invoke_run *v,
+static const struct failure_records *read_interaction_traffic(struct invoke_run *v,
                                                            snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);
@@ -58,7 +58,7 @@ static const struct traffic_page *read_interaction_traffic(struct invoke_run *v,
         return NULL;
     struct api_client_response a = console_request(
         v->config, v->arena, "GET", str_dup_cstring(v->arena, path), (struct str){ 0 });
-    const struct traffic_page *page =
+    const struct failure_records *page =
         a.status == 200 ? schema_decode_or_null(&type_page, a.body, v->arena) : NULL;
     return page && page->on ? page : NULL;
 }
@@ -96,7 +96,7 @@ static bool was_sent_to_bot(const struct traffic_entry *r)
 
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
 {
-    const struct traffic_page *page = read_interaction_traffic(v, out->interaction_id);
+    const struct failure_records *page = read_interaction_traffic(v, out->interaction_id);
     const struct traffic_entry *r = page ? page->records.items : NULL;
     bool sent_to_bot = false;
 

@@ -1,4 +1,4 @@
-/* bus.c - tests that the events of a commit reach every event loop in order. */
+/* event_bus.c - tests that the events of a commit reach every event loop in order. */
 #include "unit/unit.h"
 
 #include <pthread.h>
