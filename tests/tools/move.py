@@ -258,7 +258,7 @@ def incomplete_move_is_not_served_or_mixed_with_other_data(executable):
 def documented_move_commands_work(executable):
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/CLUSTER.md")
     with open(page, encoding="utf-8") as f:
-        section = re.search(r"^## A road there\n(.*?)^## ", f.read(), re.M | re.S).group(1)
+        section = re.search(r"^## Move from SQLite to PostgreSQL and back\n(.*?)^## ", f.read(), re.M | re.S).group(1)
     lines = "".join(re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)).splitlines()
     expect([line.split()[1] for line in lines] == ["move", "serve", "move", "serve"], str(lines))
     with tempfile.TemporaryDirectory() as root:
