@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "bare.h"
 
-enum { MOST_PLACES = 256 };
+enum { MOST_POSITIONS = 256 };
 
 static const char ADD[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
@@ -28,8 +28,8 @@ static const char READ[] =
 static sqlite3 *db;
 static struct {
     int64_t channel, author;
-} places[MOST_PLACES];
-static int place_count;
+} positions[MOST_POSITIONS];
+static int position_count;
 static int64_t model; /* the repeated message */
 
 static void give_up(void)
@@ -58,14 +58,14 @@ static void find_channels_and_authors(void)
     sqlite3_stmt *s = prepare_sql("select min(channel_id), author_id, max(id) from messages where "
                                   "type = 0 group by author_id");
 
-    while (place_count < MOST_PLACES && sqlite3_step(s) == SQLITE_ROW) {
-        places[place_count].channel = sqlite3_column_int64(s, 0);
-        places[place_count++].author = sqlite3_column_int64(s, 1);
+    while (position_count < MOST_POSITIONS && sqlite3_step(s) == SQLITE_ROW) {
+        positions[position_count].channel = sqlite3_column_int64(s, 0);
+        positions[position_count++].author = sqlite3_column_int64(s, 1);
         if (sqlite3_column_int64(s, 2) > model)
             model = sqlite3_column_int64(s, 2);
     }
     sqlite3_finalize(s);
-    if (!place_count) {
+    if (!position_count) {
         fprintf(stderr, "bare_rows: there is no message to repeat\n");
         exit(1);
     }
@@ -73,7 +73,7 @@ static void find_channels_and_authors(void)
 
 static void step_with(sqlite3_stmt *s, int64_t id, int place)
 {
-    int64_t values[] = { id, places[place].channel, places[place].author, model };
+    int64_t values[] = { id, positions[place].channel, positions[place].author, model };
 
     for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
         sqlite3_bind_int64(s, i + 1, values[i]);
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     while (clock_monotonic_ns() < until) {
         run_sql("begin immediate");
         for (int i = 0; i < atoi(argv[2]); i++) {
-            int place = (int)(made++ % place_count);
+            int place = (int)(made++ % position_count);
 
             for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
                 step_with(statements[k], model + made, place);

@@ -38,17 +38,18 @@ struct run {
     void (*answered_with)(struct run *r, struct client *c, const struct answer *a);
 };
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t received_to_end;
 
 static void on_sigterm(int number)
 {
     (void)number;
-    told_to_end = 1;
+    received_to_end = 1;
 }
 
 static bool more_wanted(const struct run *r, int64_t now)
 {
-    return !told_to_end && now < r->deadline && (!r->options->count || r->sent < r->options->count);
+    return !received_to_end && now < r->deadline &&
+           (!r->options->count || r->sent < r->options->count);
 }
 
 static void client_next(struct run *r, struct client *c)

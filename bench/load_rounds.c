@@ -31,10 +31,10 @@ struct socket {
     struct source source; /* must be first */
     int fd;
     struct buf in;
-    void (*told)(struct str payload);
+    void (*delivered_to)(struct str payload);
 };
 
-struct lane {
+struct worker {
     struct source source; /* must be first */
     struct http http;
     uint64_t number;
@@ -52,9 +52,9 @@ static struct rounds {
     const struct options *options;
     int epoll;
     struct socket user, bot;
-    struct lane *lanes;
+    struct worker *shards;
     struct poster *posters;
-    size_t lane_count, poster_count;
+    size_t worker_count, poster_count;
     int64_t began, deadline, next; /* next: when the next round starts, with a rate */
     uint64_t begun, done;
     uint32_t *samples;
@@ -70,7 +70,7 @@ static void watch(int fd, struct source *s)
 
 /* --- the user's requests -------------------------------------------------------------- */
 
-static void start_round(struct lane *l, int64_t scheduled)
+static void start_round(struct worker *l, int64_t scheduled)
 {
     const char *mark = strstr(w.options->body, "NONCE");
     char body[4096];
@@ -78,7 +78,7 @@ static void start_round(struct lane *l, int64_t scheduled)
     if (!mark)
         die("the body has no NONCE");
     snprintf(body, sizeof body, "%.*s%zu-%llu%s", (int)(mark - w.options->body), w.options->body,
-             (size_t)(l - w.lanes), (unsigned long long)++l->number, mark + 5);
+             (size_t)(l - w.shards), (unsigned long long)++l->number, mark + 5);
     http_request(&l->http, "POST", "/api/v10/interactions", w.options->token, body);
     http_send(&l->http);
     l->began = scheduled;
@@ -96,8 +96,8 @@ static void begin_due(int64_t now)
 {
     int64_t step = w.options->rate ? (int64_t)(1e9 / (double)w.options->rate) : 0;
 
-    for (size_t i = 0; i < w.lane_count && more_wanted(now); i++) {
-        struct lane *l = &w.lanes[i];
+    for (size_t i = 0; i < w.worker_count && more_wanted(now); i++) {
+        struct worker *l = &w.shards[i];
 
         if (l->asking || l->waiting)
             continue;
@@ -110,7 +110,7 @@ static void begin_due(int64_t now)
 
 static void on_slot_readable(struct source *s)
 {
-    struct lane *l = (struct lane *)s;
+    struct worker *l = (struct worker *)s;
     struct answer a;
 
     if (!http_receive(&l->http, &a))
@@ -175,19 +175,19 @@ static void on_bot_event(struct str text)
 
 static void on_user_event(struct str text)
 {
-    struct str nonce = between(text, "\"nonce\":\"", '"'), lane = str_cut(&nonce, '-');
+    struct str nonce = between(text, "\"nonce\":\"", '"'), worker = str_cut(&nonce, '-');
     uint64_t number, i;
 
     if (!memmem(text.p, text.n, "\"t\":\"MESSAGE_CREATE\"", 20))
         return;
-    if (!str_to_u64(lane, &i) || i >= w.lane_count || !str_to_u64(nonce, &number) ||
-        number != w.lanes[i].number || !w.lanes[i].waiting)
+    if (!str_to_u64(worker, &i) || i >= w.worker_count || !str_to_u64(nonce, &number) ||
+        number != w.shards[i].number || !w.shards[i].waiting)
         die("an unexpected message arrived: %.*s", STR_ARGS(text));
-    int64_t took = clock_monotonic_ns() - w.lanes[i].began;
+    int64_t took = clock_monotonic_ns() - w.shards[i].began;
     if (w.done >= MAX_SAMPLES)
         die("more than %d rounds in one run", MAX_SAMPLES);
     w.samples[w.done++] = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
-    w.lanes[i].waiting = false;
+    w.shards[i].waiting = false;
 }
 
 /* --- sessions ------------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ static void socket_readable(struct source *source)
 
     receive(s);
     for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_skip(rest, used))
-        s->told(payload);
+        s->delivered_to(payload);
     buf_drop_front(&s->in, s->in.n - rest.n);
 }
 
@@ -266,7 +266,8 @@ static void identify(struct socket *s, const char *token)
         die("cannot send: %s", strerror(errno));
 }
 
-static void session_open(struct socket *s, const char *token, void (*told)(struct str payload))
+static void session_open(struct socket *s, const char *token,
+                         void (*delivered_to)(struct str payload))
 {
     struct http h;
     const char *end;
@@ -277,7 +278,7 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     http_send(&h);
     buf_clear(&h.out);
-    *s = (struct socket){ .source = { socket_readable }, .fd = h.fd, .told = told };
+    *s = (struct socket){ .source = { socket_readable }, .fd = h.fd, .delivered_to = delivered_to };
     buf_init(&s->in, MAX_IN);
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(s);
@@ -294,8 +295,8 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
 
 static bool all_done(void)
 {
-    for (size_t i = 0; i < w.lane_count; i++)
-        if (w.lanes[i].asking || w.lanes[i].waiting)
+    for (size_t i = 0; i < w.worker_count; i++)
+        if (w.shards[i].asking || w.shards[i].waiting)
             return false;
     for (size_t i = 0; i < w.poster_count; i++)
         if (w.posters[i].busy)
@@ -351,18 +352,18 @@ void load_rounds(const struct options *o)
         die("rounds needs --token, --bot and --body");
     w.options = o;
     w.epoll = epoll_create1(EPOLL_CLOEXEC);
-    w.lane_count = o->connections;
+    w.worker_count = o->connections;
     w.poster_count = 2 * o->connections;
-    w.lanes = mem_new(w.lane_count * sizeof *w.lanes);
+    w.shards = mem_new(w.worker_count * sizeof *w.shards);
     w.posters = mem_new(w.poster_count * sizeof *w.posters);
     w.samples = mem_new(MAX_SAMPLES * sizeof *w.samples);
     session_open(&w.user, o->token, on_user_event);
     session_open(&w.bot, o->bot, on_bot_event);
-    for (size_t i = 0; i < w.lane_count; i++) {
-        w.lanes[i].source.readable = on_slot_readable;
-        w.lanes[i].number = (uint64_t)clock_us(); /* differs from nonces of earlier runs */
-        http_open(&w.lanes[i].http, o->port);
-        watch(w.lanes[i].http.fd, &w.lanes[i].source);
+    for (size_t i = 0; i < w.worker_count; i++) {
+        w.shards[i].source.readable = on_slot_readable;
+        w.shards[i].number = (uint64_t)clock_us(); /* differs from nonces of earlier runs */
+        http_open(&w.shards[i].http, o->port);
+        watch(w.shards[i].http.fd, &w.shards[i].source);
     }
     for (size_t i = 0; i < w.poster_count; i++) {
         w.posters[i].source.readable = poster_readable;

@@ -42,7 +42,7 @@ struct sessions {
     struct session *all;
     size_t count, next_beat;
     struct http poster;
-    char **tokens, **places; /* text after a token in its line, or NULL */
+    char **tokens, **positions; /* text after a token in its line, or NULL */
     size_t token_count;
     uint64_t bytes; /* received */
     SSL_CTX *tls;   /* NULL: all are plain */
@@ -279,7 +279,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 /* Joins or leaves voice; tokens of such sessions are followed by a guild and a channel. */
 static void send_voice_state(struct sessions *w, size_t i, bool join)
 {
-    const char *place = w->places[i % w->token_count];
+    const char *place = w->positions[i % w->token_count];
     char text[256], guild[32], channel[32];
 
     if (!place || sscanf(place, "%31s %31s", guild, channel) != 2)
@@ -338,7 +338,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
 }
 
 /* Waits until every session has received this many events of others. */
-static uint64_t hear(struct sessions *w, uint64_t times)
+static uint64_t receive_all(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++)
         for (size_t i = w->count; i--;)
@@ -414,7 +414,7 @@ static void obey(struct sessions *w)
         else if (strncmp(line, "resume", 6) == 0 && amount <= 100)
             done = resume_all(w, (uint64_t)amount);
         else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
-            done = hear(w, (uint64_t)amount);
+            done = receive_all(w, (uint64_t)amount);
         else
             die("unknown command '%s'", line);
         printf("{\"messages\":%llu,\"bytes\":%llu}\n", (unsigned long long)done,
@@ -457,10 +457,10 @@ static void read_tokens(struct sessions *w)
 
     while (f && fgets(line, sizeof line, f)) {
         w->tokens = mem_resize(w->tokens, (w->token_count + 1) * sizeof *w->tokens);
-        w->places = mem_resize(w->places, (w->token_count + 1) * sizeof *w->places);
+        w->positions = mem_resize(w->positions, (w->token_count + 1) * sizeof *w->positions);
         line[strcspn(line, "\n")] = '\0';
         char *space = strchr(line, ' ');
-        w->places[w->token_count] = space ? strdup(space + 1) : NULL;
+        w->positions[w->token_count] = space ? strdup(space + 1) : NULL;
         if (space)
             *space = '\0';
         w->tokens[w->token_count++] = strdup(line);

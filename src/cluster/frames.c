@@ -15,7 +15,7 @@ enum {
 /* Bits of one number; a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
-    VOICE_HEARS = 2,
+    VOICE_RECEIVES = 2,
     VOICE_FILMS = 4,
     VOICE_PRIORITY = 8,
     VOICE_HAS_FLAGS = 16,
@@ -126,7 +126,7 @@ static void put_voice(struct buf *b, const struct relay_voice_state *v)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         serial_put_u64(b, numbers[i]);
     serial_put_u64(b, (v->may_send_audio ? VOICE_SPEAKS : 0) |
-                          (v->may_receive_audio ? VOICE_HEARS : 0) |
+                          (v->may_receive_audio ? VOICE_RECEIVES : 0) |
                           (v->may_send_video ? VOICE_FILMS : 0) |
                           (v->priority ? VOICE_PRIORITY : 0) | voice_client_bits(v));
     buf_add(b, v->salt, sizeof v->salt);
@@ -289,7 +289,7 @@ static struct voice_change *get_voice(struct frame_reader *r)
     f->claim = serial_get_u64(&r->in);
     uint64_t bits = serial_get_u64(&r->in);
     f->may_send_audio = bits & VOICE_SPEAKS;
-    f->may_receive_audio = bits & VOICE_HEARS;
+    f->may_receive_audio = bits & VOICE_RECEIVES;
     f->may_send_video = bits & VOICE_FILMS;
     f->priority = bits & VOICE_PRIORITY;
     if (bits & VOICE_HAS_FLAGS)

@@ -77,9 +77,9 @@ struct cluster {
     pthread_mutex_t lock; /* protects all members up to `waits` */
     pthread_cond_t woken;
     bool wake_now, ending;
-    int64_t look_at;   /* when to check for a missing position (clock_monotonic_ns); or 0 */
-    int64_t look_for;  /* the position that was missing when look_at was set */
-    struct link waits; /* items: struct cluster_wait */
+    int64_t inspect;    /* when to check for a missing position (clock_monotonic_ns); or 0 */
+    int64_t search_for; /* the position that was missing when inspect was set */
+    struct link waits;  /* items: struct cluster_wait */
 
     _Atomic int64_t to_ack;   /* position of the last applied revocation by another node */
     _Atomic int64_t fresh_at; /* when the log was last read to its end (clock_monotonic_ns) */

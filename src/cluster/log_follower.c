@@ -36,9 +36,9 @@ void log_follower_check_soon(struct cluster *c)
             missing = frame_sequencer_next_position(c->sequencer);
 
     pthread_mutex_lock(&c->lock);
-    if (!c->look_at) {
-        c->look_at = at;
-        c->look_for = missing;
+    if (!c->inspect) {
+        c->inspect = at;
+        c->search_for = missing;
         pthread_cond_signal(&c->woken);
     }
     pthread_mutex_unlock(&c->lock);
@@ -167,7 +167,7 @@ static bool sleep_until_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
     while (!c->wake_now && !c->ending) {
-        int64_t first = c->look_at && c->look_at < until ? c->look_at : until;
+        int64_t first = c->inspect && c->inspect < until ? c->inspect : until;
         struct timespec at = timespec_from_ns(first);
 
         if (clock_monotonic_ns() >= first)
@@ -175,9 +175,9 @@ static bool sleep_until_or_woken(struct cluster *c, int64_t until)
         pthread_cond_timedwait(&c->woken, &c->lock, &at);
     }
     bool hurried = c->wake_now;
-    c->follow.missed = c->look_at && clock_monotonic_ns() >= c->look_at ? c->look_for : 0;
+    c->follow.missed = c->inspect && clock_monotonic_ns() >= c->inspect ? c->search_for : 0;
     c->wake_now = false;
-    c->look_at = 0;
+    c->inspect = 0;
     pthread_mutex_unlock(&c->lock);
     return hurried;
 }

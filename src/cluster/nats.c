@@ -41,7 +41,7 @@ struct nats {
     int wake;              /* eventfd */
     struct buf in, cipher; /* used by the connection's thread only */
     bool asked;            /* PING was sent, PONG is pending */
-    int64_t heard_at;
+    int64_t received_at;
     size_t server;                   /* index of the current server */
     struct tls_context *tls_context; /* NULL: no server uses TLS */
 
@@ -313,7 +313,7 @@ static bool receive_from_socket(struct nats *n, int fd)
     if (got == 0)
         return false;
     into->n += (size_t)got;
-    n->heard_at = clock_monotonic_ns();
+    n->received_at = clock_monotonic_ns();
     if (n->tls) {
         bool ok = decrypt_received(n, buf_str(&n->cipher));
 
@@ -374,7 +374,7 @@ static int connect_to_server(struct nats *n)
 /* Sends PING if needed. Returns false if the server was silent for too long. */
 static bool check_server_is_alive(struct nats *n)
 {
-    int64_t silent = (clock_monotonic_ns() - n->heard_at) / 1000000;
+    int64_t silent = (clock_monotonic_ns() - n->received_at) / 1000000;
 
     if (!n->connected)
         return silent < CONNECT_MS;
@@ -413,7 +413,7 @@ static bool connection_run(struct nats *n, int fd)
 {
     buf_reset(&n->in);
     n->asked = false;
-    n->heard_at = clock_monotonic_ns();
+    n->received_at = clock_monotonic_ns();
     pthread_mutex_lock(&n->lock);
     n->socket = fd;
     buf_reset(&n->out);

@@ -123,8 +123,8 @@ static const struct {
 
 long nats_parse_command(struct str bytes, struct nats_command *ret)
 {
-    size_t look = bytes.n < NATS_LINE_MAX ? bytes.n : NATS_LINE_MAX;
-    const char *end = look ? memchr(bytes.p, '\n', look) : NULL;
+    size_t read_step = bytes.n < NATS_LINE_MAX ? bytes.n : NATS_LINE_MAX;
+    const char *end = read_step ? memchr(bytes.p, '\n', read_step) : NULL;
     struct str rest;
 
     if (!end)

@@ -136,19 +136,19 @@ static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int6
 }
 
 static void record_clock_offset(struct cluster *c, int64_t offset_ms,
-                                const struct clock_sample *look, bool agrees)
+                                const struct clock_sample *read_step, bool agrees)
 {
     bool was_off = c->clocks.is_off;
 
-    if (database_clock_jumped(&c->clocks, look)) {
-        c->follow.declare_dead_at = look->after + ms_to_ns(2 * NODE_LEASE_MS);
+    if (database_clock_jumped(&c->clocks, read_step)) {
+        c->follow.declare_dead_at = read_step->after + ms_to_ns(2 * NODE_LEASE_MS);
         log_warn("cluster: the database's clock was set by %lld ms; nobody is taken for dead for "
                  "%d seconds",
-                 (long long)(look->database_ms - c->clocks.last.database_ms -
-                             (look->after - c->clocks.last.after) / 1000000),
+                 (long long)(read_step->database_ms - c->clocks.last.database_ms -
+                             (read_step->after - c->clocks.last.after) / 1000000),
                  2 * NODE_LEASE_MS / 1000);
     }
-    clock_check_record(&c->clocks, look, agrees);
+    clock_check_record(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -169,21 +169,21 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
                          NULL);
 
     int64_t before = clock_ms();
-    struct clock_sample look = { .before = clock_monotonic_ns() };
+    struct clock_sample read_step = { .before = clock_monotonic_ns() };
     if (!e)
         e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
     if (e)
         return e;
-    look.after = clock_monotonic_ns();
-    look.database_ms = row_int(&r, 2);
+    read_step.after = clock_monotonic_ns();
+    read_step.database_ms = row_int(&r, 2);
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
-    int64_t offset = clock_offset(before, look.database_ms, clock_ms());
+    int64_t offset = clock_offset(before, read_step.database_ms, clock_ms());
     bool agree = clock_agrees(offset, NULL, 0);
     if (!agree)
         e = compare_with_other_clocks(c, tx, offset, &agree);
     if (!e)
-        record_clock_offset(c, offset, &look, agree);
+        record_clock_offset(c, offset, &read_step, agree);
     return e;
 }
 

@@ -81,11 +81,11 @@ struct command_invoker {
     enum command_context context;
     uint64_t permissions;
 };
-/* Reads the permission rows and calls evaluate_command_permission. *ret_ways: the result of
- * command_install_types. */
+/* Reads the permission rows and calls evaluate_command_permission. *ret_install_types: the result
+ * of command_install_types. */
 enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
-                                  enum command_permission_result *ret, unsigned *ret_ways);
+                                  enum command_permission_result *ret, unsigned *ret_install_types);
 
 /* Counts an invocation that was delivered to the app, for the popularity rank. Call in a write
  * transaction. */

@@ -36,7 +36,7 @@ struct guild_read_options {
         refers_to_users; /* each member is encoded separately, with a user id instead of the user */
 };
 enum { GUILD_LISTED_MEMBERS = 250 }; /* users get all members of guilds up to this size */
-enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *look,
+enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
                                struct gateway_guild *ret);
 /* Reads a guild for a viewer without a known session. ERR_MISSING_ACCESS: not a member. */
 enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer,

@@ -128,7 +128,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
                                   const struct gateway_viewer *v, struct json_writer *out)
 {
     struct user own;
-    struct guild_read_options look = {
+    struct guild_read_options read_step = {
         .guild_id = m->guild_id,
         .member = m,
         .user = v->user ? v->user : &own,
@@ -140,7 +140,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
     enum err e = v->user ? OK : user_find(tx, v->user_id, &own);
 
     if (!e)
-        e = read_guild_for_member(tx, &look, &g);
+        e = read_guild_for_member(tx, &read_step, &g);
     if (!e)
         e = add_visible_presences(tx, v, &g);
     if (e)

@@ -84,40 +84,41 @@ static enum err read_visible_threads_of_guild(struct tx *tx, const struct permis
     return e;
 }
 
-static enum err read_listed_members(struct tx *tx, const struct guild_read_options *look, bool all,
-                                    struct gateway_guild *ret)
+static enum err read_listed_members(struct tx *tx, const struct guild_read_options *read_step,
+                                    bool all, struct gateway_guild *ret)
 {
-    if (all && look->encodes_members)
-        return read_encoded_members(tx, look->guild_id, look->listed_up_to, look->refers_to_users,
-                                    &ret->encoded_members);
+    if (all && read_step->encodes_members)
+        return read_encoded_members(tx, read_step->guild_id, read_step->listed_up_to,
+                                    read_step->refers_to_users, &ret->encoded_members);
     if (all)
-        return members_list_after(tx, look->guild_id, 0, look->listed_up_to, &ret->members);
+        return members_list_after(tx, read_step->guild_id, 0, read_step->listed_up_to,
+                                  &ret->members);
     struct member *own = list_append(tx_arena(tx), &ret->members, sizeof *own);
-    *own = *look->member;
-    own->user = look->user;
+    *own = *read_step->member;
+    own->user = read_step->user;
     return OK;
 }
 
-enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *look,
+enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
                                struct gateway_guild *ret)
 {
     struct guild_parts parts;
 
     *ret = (struct gateway_guild){ .presences = STR("[]") };
-    enum err e = read_whole_guild(tx, look->guild_id, &parts);
+    enum err e = read_whole_guild(tx, read_step->guild_id, &parts);
     if (e)
         return e;
     ret->guild = parts.guild;
     ret->encoded = parts.encoded;
     ret->soundboard_sounds = parts.sounds;
-    struct permission_input who = permission_input_of_member(&ret->guild, look->member);
-    ret->joined_at = look->member->joined_at;
+    struct permission_input who = permission_input_of_member(&ret->guild, read_step->member);
+    ret->joined_at = read_step->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED_MEMBERS;
-    add_visible_channels(tx_arena(tx), &who, look->user->bot.value, &parts, ret);
-    e = read_visible_threads_of_guild(tx, &who, look->user->bot.value, &parts, ret);
-    bool all = ret->guild.member_count <= look->listed_up_to;
+    add_visible_channels(tx_arena(tx), &who, read_step->user->bot.value, &parts, ret);
+    e = read_visible_threads_of_guild(tx, &who, read_step->user->bot.value, &parts, ret);
+    bool all = ret->guild.member_count <= read_step->listed_up_to;
     if (!e)
-        e = read_listed_members(tx, look, all, ret);
+        e = read_listed_members(tx, read_step, all, ret);
     if (!e)
         e = read_visible_stages(tx, ret);
     if (!e)
@@ -129,16 +130,16 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
                              struct gateway_guild *ret)
 {
     struct member *member = arena_alloc(tx_arena(tx), sizeof *member);
-    struct guild_read_options look = { .guild_id = guild_id, .member = member };
+    struct guild_read_options read_step = { .guild_id = guild_id, .member = member };
     enum err e = member_find(tx, guild_id, viewer, member);
 
     if (e)
         return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
     e = member_read_user(tx, member);
-    look.user = member->user;
+    read_step.user = member->user;
     /* The options of the viewer's sessions are not known. */
-    look.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED_MEMBERS;
-    return e ? e : read_guild_for_member(tx, &look, ret);
+    read_step.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED_MEMBERS;
+    return e ? e : read_guild_for_member(tx, &read_step, ret);
 }
 
 /* Counts a row per channel or overwrite and a row per voice state. */

@@ -112,10 +112,10 @@ static enum err select_gif(struct call *call)
 
 /* --- routes --------------------------------------------------------------------------- */
 
-#define READ(path_, handler_, query_, reply_, prepare_, doc_)                        \
-    {                                                                                \
-        .method = GET, .path = path_, .name = #handler_, .doc = doc_,                \
-        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_),       \
+#define READ(path_, handler_, query_, reply_, prepare_, doc_)                             \
+    {                                                                                     \
+        .method = GET, .path = path_, .name = #handler_, .doc = doc_,                     \
+        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_),            \
         .limit = &gif_limit, .background = true, .prepare = prepare_, .handle = handler_, \
     }
 

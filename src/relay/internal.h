@@ -285,7 +285,7 @@ struct rtcp_replay_window {
 
 /* Permissions and state of the participant, as last committed. */
 struct participant_permissions {
-    bool can_speak, can_hear, can_send_video, has_priority;
+    bool can_speak, can_receive, can_send_video, has_priority;
 };
 
 /* Speaking state (op 5): as the client sent it and as the other participants know it. */

@@ -118,7 +118,7 @@ static void apply_state_change(struct relay_participants *all, const struct rela
         return;
     }
     s->permissions.can_speak = f->may_send_audio;
-    s->permissions.can_hear = f->may_receive_audio;
+    s->permissions.can_receive = f->may_receive_audio;
     s->permissions.can_send_video = f->may_send_video;
     s->permissions.has_priority = f->priority;
     if (s->speech.announced && participant_visible_speaking(s) != visible_before)

@@ -130,7 +130,7 @@ bool participant_may_send_video(const struct relay_participant *s, const struct 
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc)
 {
-    if (to == from || !to->video_request || !to->permissions.can_hear || !to->media.cipher ||
+    if (to == from || !to->video_request || !to->permissions.can_receive || !to->media.cipher ||
         !to->media.has_address || media_cipher_uses_header(to->media.cipher))
         return false;
     int chosen = video_choose_layer(from->camera.layers, RELAY_LAYERS_MAX, from->media.ssrc,

@@ -149,7 +149,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
     memcpy(s->session_id, c->session_id, sizeof s->session_id);
     memcpy(s->token, c->token, sizeof s->token);
     s->permissions.can_speak = f->may_send_audio;
-    s->permissions.can_hear = f->may_receive_audio;
+    s->permissions.can_receive = f->may_receive_audio;
     s->permissions.can_send_video = f->may_send_video;
     s->permissions.has_priority = f->priority;
     s->flags = f->flags;

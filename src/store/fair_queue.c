@@ -35,26 +35,26 @@ void fair_queue_clear(struct fair_queue *l)
 /* Owner 0 (the server itself) gets a new queue for each read. */
 static struct owner_queue *owner_queue_get(struct fair_queue_priority *k, uint64_t owner)
 {
-    struct owner_queue *lane = owner ? map_get(&k->by_owner, owner) : NULL;
+    struct owner_queue *worker = owner ? map_get(&k->by_owner, owner) : NULL;
 
-    if (lane)
-        return lane;
-    lane = mem_new(sizeof *lane);
-    lane->owner = owner;
-    lane->last = &lane->first;
-    links_append(&k->round_robin, &lane->round_robin);
+    if (worker)
+        return worker;
+    worker = mem_new(sizeof *worker);
+    worker->owner = owner;
+    worker->last = &worker->first;
+    links_append(&k->round_robin, &worker->round_robin);
     if (owner)
-        map_put(&k->by_owner, owner, lane);
-    return lane;
+        map_put(&k->by_owner, owner, worker);
+    return worker;
 }
 
 static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
 {
-    struct owner_queue *lane = owner_queue_get(k, w->owner);
+    struct owner_queue *worker = owner_queue_get(k, w->owner);
 
     w->next = NULL;
-    *lane->last = w;
-    lane->last = &w->next;
+    *worker->last = w;
+    worker->last = &w->next;
 }
 
 /* Takes the oldest read of the first owner and moves that owner to the end; NULL: no read. */
@@ -63,18 +63,18 @@ static struct work_item *pop_from_next_owner(struct fair_queue_priority *k)
     if (links_empty(&k->round_robin))
         return NULL;
 
-    struct owner_queue *lane = container_of(k->round_robin.next, struct owner_queue, round_robin);
-    struct work_item *w = lane->first;
+    struct owner_queue *worker = container_of(k->round_robin.next, struct owner_queue, round_robin);
+    struct work_item *w = worker->first;
 
-    lane->first = w->next;
-    link_remove(&lane->round_robin);
-    if (lane->first) {
-        links_append(&k->round_robin, &lane->round_robin);
+    worker->first = w->next;
+    link_remove(&worker->round_robin);
+    if (worker->first) {
+        links_append(&k->round_robin, &worker->round_robin);
         return w;
     }
-    if (lane->owner)
-        map_remove(&k->by_owner, lane->owner);
-    mem_free(lane);
+    if (worker->owner)
+        map_remove(&k->by_owner, worker->owner);
+    mem_free(worker);
     return w;
 }
 

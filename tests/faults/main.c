@@ -92,11 +92,11 @@ static void expect_store_is_consistent(struct scene *s, bool maybe)
 
 /* --- SQLite --------------------------------------------------------------------------- */
 
-static void send_requests_while_disk_fails(struct world *w, enum fault fault, int places)
+static void send_requests_while_disk_fails(struct world *w, enum fault fault, int positions)
 {
     struct scene s = scene_new(w);
 
-    for (int after = 1; after <= places; after++) {
+    for (int after = 1; after <= positions; after++) {
         disk_fails(fault, after);
         send_all_requests(&s);
         disk_fails(FAULT_NONE, 0);

@@ -90,9 +90,9 @@ static void check_forged(const struct proxy_networks *p, struct str lines, struc
     struct address honest = client_of(p, &r);
     if (is_trusted_proxy(p, &honest) || !request_of(forged, lines, &r))
         return;
-    struct address told = client_of(p, &r);
+    struct address delivered_to = client_of(p, &r);
 
-    FUZZ_CHECK(same_address(&told, &honest));
+    FUZZ_CHECK(same_address(&delivered_to, &honest));
 }
 
 /* The proxy appends its entry to the client's header line. */
@@ -113,8 +113,8 @@ static void check_appended(const struct proxy_networks *p, struct str words)
 
         if (!request_of(STR(""), str_slice(line, (size_t)n), &r))
             continue;
-        struct address told = client_of(p, &r);
-        FUZZ_CHECK(same_address(&told, &real));
+        struct address delivered_to = client_of(p, &r);
+        FUZZ_CHECK(same_address(&delivered_to, &real));
     }
 }
 

@@ -15,9 +15,9 @@
 /* First id of each kind of row. */
 enum { THREADS = 10000000, DIRECTS = 20000000, GUILDS = 30000000, ENTRIES = 40000000 };
 
-struct crowd crowd_new(struct world *w)
+struct group group_new(struct world *w)
 {
-    struct crowd c = { .world = w,
+    struct group c = { .world = w,
                        .ada = world_client(w, "ada"),
                        .robot = world_bot(w, "robot"),
                        .wanderer = world_bot(w, "wanderer") };
@@ -29,7 +29,7 @@ struct crowd crowd_new(struct world *w)
 
 /* --- rows that stay ------------------------------------------------------------------- */
 
-static void add_members(struct crowd *c, int from, int to)
+static void add_members(struct group *c, int from, int to)
 {
     world_sql(c->world, "insert into users (id, username)" NUMBERS "select i, 'person' || i from n",
               from, to);
@@ -45,7 +45,7 @@ static void add_members(struct crowd *c, int from, int to)
     world_sql(c->world, "update guilds set member_count = %d where id = %s", to + 2, c->hall.id);
 }
 
-static void insert_messages(struct crowd *c, const char *channel, int from, int to)
+static void insert_messages(struct group *c, const char *channel, int from, int to)
 {
     unsigned long long first = snowflake_from_ms(clock_us() / 1000 - 3600 * 1000);
 
@@ -58,7 +58,7 @@ static void insert_messages(struct crowd *c, const char *channel, int from, int 
     snprintf(c->message, sizeof c->message, "%llu", first + (unsigned)to);
 }
 
-static void add_threads(struct crowd *c, int from, int to)
+static void add_threads(struct group *c, int from, int to)
 {
     world_sql(c->world,
               "insert into channels (id, type, guild_id, parent_id, name, thread_archived, "
@@ -66,7 +66,7 @@ static void add_threads(struct crowd *c, int from, int to)
               from, to, THREADS, c->hall.id, c->hall.channel);
 }
 
-static void add_directs(struct crowd *c, int from, int to)
+static void add_directs(struct group *c, int from, int to)
 {
     world_sql(c->world, "insert into channels (id, type)" NUMBERS "select i + %d, 1 from n", from,
               to, DIRECTS);
@@ -80,7 +80,7 @@ static void add_directs(struct crowd *c, int from, int to)
               from, to, c->robot->id, DIRECTS);
 }
 
-static void add_guilds(struct crowd *c, int from, int to)
+static void add_guilds(struct group *c, int from, int to)
 {
     world_sql(c->world,
               "insert into guilds (id, name, owner_id)" NUMBERS "select i + %d, 'Room', %s from n",
@@ -98,17 +98,17 @@ static void add_guilds(struct crowd *c, int from, int to)
 /* --- rows that are deleted ------------------------------------------------------------ */
 
 /* Each round deletes one guild; all of them together have as many rows as every other kind. */
-static void insert_guild_to_delete(struct crowd *c, struct crowd_spare *s, int size)
+static void insert_guild_to_delete(struct group *c, struct group_spare *s, int size)
 {
     struct test_guild spare = world_test_guild(c->world, c->ada);
 
     snprintf(s->guild, sizeof s->guild, "%s", spare.id);
     world_sql(c->world,
               "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
-              1, size / CROWD_ROUNDS, spare.id);
+              1, size / GROUP_ROUNDS, spare.id);
 }
 
-static void insert_role_to_delete(struct crowd *c, struct crowd_spare *s, int size)
+static void insert_role_to_delete(struct group *c, struct group_spare *s, int size)
 {
     snprintf(s->role, sizeof s->role, "%s", test_guild_role(&c->hall, 1, 0));
     world_sql(c->world,
@@ -117,7 +117,7 @@ static void insert_role_to_delete(struct crowd *c, struct crowd_spare *s, int si
               1, size, s->role, c->hall.id);
 }
 
-static void insert_channel_to_delete(struct crowd *c, struct crowd_spare *s, int size)
+static void insert_channel_to_delete(struct group *c, struct group_spare *s, int size)
 {
     snprintf(s->channel, sizeof s->channel, "%llu", (unsigned long long)snowflake_new());
     world_sql(c->world, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'x')",
@@ -127,9 +127,9 @@ static void insert_channel_to_delete(struct crowd *c, struct crowd_spare *s, int
 
 /* Members that are banned together and wrote as many messages as there are rows of every other
  * kind. */
-static void insert_members_to_ban(struct crowd *c, struct crowd_spare *s, int size, int round)
+static void insert_members_to_ban(struct group *c, struct group_spare *s, int size, int round)
 {
-    int count = size / 10 < CROWD_SPAMMERS ? size / 10 : CROWD_SPAMMERS;
+    int count = size / 10 < GROUP_SPAMMERS ? size / 10 : GROUP_SPAMMERS;
     int last = size - 10 - round * count;
     size_t n = 0;
 
@@ -145,10 +145,10 @@ static void insert_members_to_ban(struct crowd *c, struct crowd_spare *s, int si
               last, count, c->hall.channel, c->message, size - 1, c->message);
 }
 
-static void add_spares(struct crowd *c, int size)
+static void add_spares(struct group *c, int size)
 {
-    for (int i = 0; i < CROWD_ROUNDS; i++) {
-        struct crowd_spare *s = &c->spares[i];
+    for (int i = 0; i < GROUP_ROUNDS; i++) {
+        struct group_spare *s = &c->spares[i];
 
         insert_guild_to_delete(c, s, size);
         insert_role_to_delete(c, s, size);
@@ -158,7 +158,7 @@ static void add_spares(struct crowd *c, int size)
     }
 }
 
-void crowd_grow(struct crowd *c, int size)
+void group_grow(struct group *c, int size)
 {
     int from = c->size + 1;
 
@@ -175,9 +175,9 @@ void crowd_grow(struct crowd *c, int size)
 
 /* --- texts of requests ---------------------------------------------------------------- */
 
-const char *crowd_text(const struct crowd *c, const char *text)
+const char *group_text(const struct group *c, const char *text)
 {
-    const struct crowd_spare *spare = &c->spares[c->round];
+    const struct group_spare *spare = &c->spares[c->round];
     const struct {
         const char *key, *value;
     } words[] = {

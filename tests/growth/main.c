@@ -60,24 +60,24 @@ struct question {
     enum measure measure;
     size_t who; /* offset of a client in struct crowd */
     const char *method, *path, *body;
-    void (*ask)(struct crowd *c); /* instead of a request */
+    void (*ask)(struct group *c); /* instead of a request */
 };
 
-#define ADA      offsetof(struct crowd, ada)
-#define ROBOT    offsetof(struct crowd, robot)
-#define WANDERER offsetof(struct crowd, wanderer)
+#define ADA      offsetof(struct group, ada)
+#define ROBOT    offsetof(struct group, robot)
+#define WANDERER offsetof(struct group, wanderer)
 
-static void start_user_session(struct crowd *c)
+static void start_user_session(struct group *c)
 {
     conn_close(conn_session(c->ada, "v=10&encoding=json", ""), 1000);
 }
 
-static void start_bot_session(struct crowd *c)
+static void start_bot_session(struct group *c)
 {
     conn_close(conn_session(c->robot, "v=10&encoding=json", "'intents': 4609"), 1000);
 }
 
-static void request_guild_members(struct crowd *c)
+static void request_guild_members(struct group *c)
 {
     struct gateway_conn *g = conn_session(c->robot, "v=10&encoding=json", "'intents': 3");
 
@@ -152,15 +152,15 @@ static struct answer send_request(struct client *c, const char *method, const ch
     return client_post(c, body, "%s", path);
 }
 
-static void send_measured_request(struct crowd *c, const struct question *q)
+static void send_measured_request(struct group *c, const struct question *q)
 {
     if (q->ask) {
         q->ask(c);
         return;
     }
     struct client *who = *(struct client **)((char *)c + q->who);
-    const char *body = q->body ? crowd_text(c, q->body) : NULL;
-    struct answer a = send_request(who, q->method, crowd_text(c, q->path), body);
+    const char *body = q->body ? group_text(c, q->body) : NULL;
+    struct answer a = send_request(who, q->method, group_text(c, q->path), body);
 
     if (a.status < 200 || a.status > 299)
         fail_test(__FILE__, __LINE__, "%s: %s got status %d: %.*s", q->name, a.call, a.status,
@@ -170,19 +170,19 @@ static void send_measured_request(struct crowd *c, const struct question *q)
 /* --- results -------------------------------------------------------------------------- */
 
 /* The iteration that sent the reply has ended when the loop answers the next request. */
-static void wait_for_iteration_end(struct crowd *c)
+static void wait_for_iteration_end(struct group *c)
 {
     expect_status(client_get(c->ada, "/gateway"), 200);
     expect_status(client_get(c->ada, "/gateway"), 200);
 }
 
-static bool has_jobs(struct crowd *c)
+static bool has_jobs(struct group *c)
 {
     return world_number(c->world, "select count(*) from jobs where kind like '%%-leftovers' or "
                                   "kind in ('account-spread', 'message-purge')") > 0;
 }
 
-static long long measure_once(struct crowd *c, const struct question *q)
+static long long measure_once(struct group *c, const struct question *q)
 {
     held.sum = held.longest = 0;
     send_measured_request(c, q);
@@ -196,11 +196,11 @@ static long long measure_once(struct crowd *c, const struct question *q)
 
 /* Returns the shortest of the rounds in microseconds: other load lengthens some rounds, row
  * scans lengthen all. */
-static long long measure(struct crowd *c, const struct question *q)
+static long long measure(struct group *c, const struct question *q)
 {
     long long least = LLONG_MAX;
 
-    for (c->round = 0; c->round < CROWD_ROUNDS; c->round++) {
+    for (c->round = 0; c->round < GROUP_ROUNDS; c->round++) {
         long long ns = measure_once(c, q);
 
         least = ns < least ? ns : least;
@@ -217,12 +217,12 @@ static void loop_and_writer_time_grow_less_than_the_number_of_rows(struct world 
 {
     int rows = world_config(w)->store ? ROWS_POSTGRES : ROWS, grown = 0;
     long long small[COUNT_OF(questions)];
-    struct crowd c = crowd_new(w);
+    struct group c = group_new(w);
 
-    crowd_grow(&c, rows);
+    group_grow(&c, rows);
     for (size_t i = 0; i < COUNT_OF(questions); i++)
         small[i] = measure(&c, &questions[i]);
-    crowd_grow(&c, GROWTH * rows);
+    group_grow(&c, GROWTH * rows);
     for (size_t i = 0; i < COUNT_OF(questions); i++) {
         long long large = measure(&c, &questions[i]);
         bool much = is_too_much(&questions[i], small[i], large);

@@ -94,7 +94,7 @@ struct client *route_caller(struct world *w, const struct route *r)
 
     snprintf(name, sizeof name, "caller.%u", number++);
     if (route_is_open(r))
-        return world_stranger(w);
+        return world_anonymous(w);
     if (r->auth & AUTH_USER)
         return world_client(w, name);
     if (r->auth & AUTH_BOT)

@@ -54,7 +54,7 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
                              const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(r->world);
-    const struct heard *h = heard_soon(next_channel_event, r);
+    const struct heard *h = received_soon(next_channel_event, r);
     struct str where;
     va_list args;
 

@@ -9,7 +9,7 @@ const char *make_channel(struct client *c, const char *guild, const char *json)
     struct answer a = client_post(c, json, "/guilds/%s/channels", guild);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -30,11 +30,11 @@ const char *talk_to(struct client *c, const char *id)
     return answer_text(a, "id");
 }
 
-struct hidden_place world_hidden_place(struct world *w)
+struct hidden_position world_hidden_position(struct world *w)
 {
-    struct hidden_place p = { .ada = world_client(w, "ada"),
-                              .bob = world_client(w, "bob"),
-                              .bot = world_bot(w, "robot") };
+    struct hidden_position p = { .ada = world_client(w, "ada"),
+                                 .bob = world_client(w, "bob"),
+                                 .bot = world_bot(w, "robot") };
 
     p.guild = found_guild(p.ada, "Hall");
     p.role = make_role(p.ada, p.guild, "{'name': 'Keepers', 'permissions': '0'}");
@@ -57,7 +57,7 @@ struct audience viewers(const char *guild, const char *channel)
 void expect_audit_at(const char *file, int line, struct world *w, const char *guild, int action,
                      const char *target)
 {
-    expect_told_at(
+    expect_received_at(
         file, line, w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }

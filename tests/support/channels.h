@@ -14,11 +14,11 @@ const char *talk_to(struct client *c, const char *id);
 
 /* A guild of ada with bob and a bot, and a channel that only a role can view which neither of
  * them has. */
-struct hidden_place {
+struct hidden_position {
     struct client *ada, *bob, *bot;
     const char *guild, *role, *hidden;
 };
-struct hidden_place world_hidden_place(struct world *w);
+struct hidden_position world_hidden_position(struct world *w);
 
 /* The audience of a guild channel. */
 struct audience viewers(const char *guild, const char *channel);

@@ -9,7 +9,7 @@ struct consent world_consent(struct world *w)
 {
     struct consent s = { .ada = world_client(w, "ada"),
                          .bob = world_client(w, "bob"),
-                         .nobody = world_stranger(w) };
+                         .nobody = world_anonymous(w) };
 
     s.app = make_application(s.ada, "App");
     s.secret = application_secret(s.ada, s.app);

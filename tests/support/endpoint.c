@@ -28,7 +28,7 @@ struct endpoint {
     struct world *world;
     pthread_t thread;
     pthread_mutex_t lock;
-    int fd, stop[2], news[2]; /* news: one byte for each call of endpoint_answer */
+    int fd, stop[2], event_list[2]; /* news: one byte for each call of endpoint_answer */
     char url[64];
     unsigned char key[crypto_sign_PUBLICKEYBYTES];
     enum endpoint_manner manner;
@@ -139,11 +139,11 @@ static void serve(struct endpoint *e, int fd)
     int after_ms = ping ? 0 : e->after_ms;
     if (e->count < MOST)
         e->requests[e->count++] = r;
-    for (char bytes[64]; read(e->news[0], bytes, sizeof bytes) > 0;)
+    for (char bytes[64]; read(e->event_list[0], bytes, sizeof bytes) > 0;)
         ; /* responses set before the request are not new */
     pthread_mutex_unlock(&e->lock);
 
-    struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->news[0], POLLIN, 0 } };
+    struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->event_list[0], POLLIN, 0 } };
     if (after_ms && poll(fds, 2, after_ms) && fds[0].revents)
         return;
     pthread_mutex_lock(&e->lock);
@@ -190,7 +190,7 @@ struct endpoint *endpoint_open(struct world *w, const char *verify_key)
     expect(bind(e->fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(e->fd, 16) == 0);
     expect(getsockname(e->fd, (struct sockaddr *)&at, &size) == 0);
     snprintf(e->url, sizeof e->url, "http://127.0.0.1:%d/hook", ntohs(at.sin_port));
-    expect(pipe(e->stop) == 0 && pipe2(e->news, O_NONBLOCK | O_CLOEXEC) == 0);
+    expect(pipe(e->stop) == 0 && pipe2(e->event_list, O_NONBLOCK | O_CLOEXEC) == 0);
     expect(pthread_create(&e->thread, NULL, run, e) == 0);
     return e;
 }
@@ -203,8 +203,8 @@ void endpoint_close(struct endpoint *e)
     close(e->fd);
     close(e->stop[0]);
     close(e->stop[1]);
-    close(e->news[0]);
-    close(e->news[1]);
+    close(e->event_list[0]);
+    close(e->event_list[1]);
     for (int i = 0; i < e->count; i++) {
         free(e->requests[i].head);
         free(e->requests[i].body);
@@ -238,7 +238,7 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     for (char *p = e->answer; *p; p++)
         if (*p == '\'')
             *p = '"';
-    if (write(e->news[1], "x", 1) != 1)
+    if (write(e->event_list[1], "x", 1) != 1)
         abort();
     pthread_mutex_unlock(&e->lock);
 }

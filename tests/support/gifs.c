@@ -178,7 +178,7 @@ void world_count_choices(struct world *w)
 
 void expect_gifs_at(const char *file, int line, struct world *w, const char *query, const char *ids)
 {
-    const char *found = gif_ids(client_get(world_stranger(w), "/gifs/search?q=%s", query));
+    const char *found = gif_ids(client_get(world_anonymous(w), "/gifs/search?q=%s", query));
 
     if (strcmp(found, ids) != 0)
         fail_test(file, line, "'%s' finds '%s', not '%s'", query, found, ids);

@@ -17,14 +17,14 @@ snowflake id_of(const char *text)
 
 /* --- events --------------------------------------------------------------------------- */
 
-void forget_told(struct world *w)
+void discard_received(struct world *w)
 {
     size_t n = 0;
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h; h = h->next)
         n++;
-    w->told = n;
+    w->delivered_to = n;
     for (struct client *c = w->clients; c; c = c->next)
         c->heard = n;
     pthread_mutex_unlock(&w->lock);
@@ -38,10 +38,10 @@ static const struct heard *next_guild_event(void *of)
 
     pthread_mutex_lock(&w->lock);
     for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= w->told && h->to.kind != AUDIENCE_USER)
+        if (i >= w->delivered_to && h->to.kind != AUDIENCE_USER)
             found = h;
     if (found)
-        w->told = i;
+        w->delivered_to = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -59,10 +59,10 @@ struct audience system_viewers(struct world *w, const char *guild)
     return audience_of_channel_viewers(id_of(guild), (snowflake)id);
 }
 
-void expect_told_at(const char *file, int line, struct world *w, struct audience to,
-                    const char *event, const char *fmt, ...)
+void expect_received_at(const char *file, int line, struct world *w, struct audience to,
+                        const char *event, const char *fmt, ...)
 {
-    const struct heard *h = heard_soon(next_guild_event, w);
+    const struct heard *h = received_soon(next_guild_event, w);
     struct str where;
     va_list args;
 
@@ -81,7 +81,7 @@ void expect_told_at(const char *file, int line, struct world *w, struct audience
         fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
 }
 
-void expect_nothing_told_at(const char *file, int line, struct world *w)
+void expect_nothing_received_at(const char *file, int line, struct world *w)
 {
     const struct heard *h = next_guild_event(w);
 
@@ -97,7 +97,7 @@ const char *found_guild(struct client *owner, const char *name)
     struct answer a = client_post(owner, str_printf(arena, "{'name': '%s'}", name).p, "/guilds");
 
     expect_status(a, 201);
-    forget_told(owner->world);
+    discard_received(owner->world);
     return answer_text(a, "id");
 }
 
@@ -106,7 +106,7 @@ const char *make_role(struct client *c, const char *guild, const char *json)
     struct answer a = client_post(c, json, "/guilds/%s/roles", guild);
 
     expect_status(a, 200);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 

@@ -41,14 +41,16 @@ snowflake id_of(const char *text);
 struct audience system_viewers(struct world *w, const char *guild);
 
 /* Expects the next event that is not for one account, with exactly this audience. */
-#define expect_told(w, to, e, ...) expect_told_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
+#define expect_received(w, to, e, ...) \
+    expect_received_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
 /* Expects that no such event is left. */
-#define expect_nothing_told(w) expect_nothing_told_at(__FILE__, __LINE__, (w))
+#define expect_nothing_received(w) expect_nothing_received_at(__FILE__, __LINE__, (w))
 
-void expect_told_at(const char *file, int line, struct world *w, struct audience to,
-                    const char *event, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-void expect_nothing_told_at(const char *file, int line, struct world *w);
+void expect_received_at(const char *file, int line, struct world *w, struct audience to,
+                        const char *event, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+void expect_nothing_received_at(const char *file, int line, struct world *w);
 /* Skips all guild events and broadcasts so far. */
-void forget_told(struct world *w);
+void discard_received(struct world *w);
 
 #endif

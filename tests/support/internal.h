@@ -26,11 +26,11 @@ struct world {
     char *schema; /* PostgreSQL */
     struct client *clients;
     pthread_mutex_t lock;
-    struct heard *heard, **heard_end;
+    struct heard *heard, **received_end;
     const struct domain *const *domains;
     const struct gateway_source *source; /* NULL: the platform's */
     FILE *log;                           /* between world_log_begin and world_log_end */
-    size_t told; /* number of events already checked that are not for one account */
+    size_t delivered_to; /* number of events already checked that are not for one account */
     jmp_buf failed;
 };
 
@@ -46,6 +46,6 @@ const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args)
 
 /* Waits for the next event; returns NULL after a long time. Rows of a job may be visible shortly
  * before their event, so a test that saw the rows waits for the event. */
-const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of);
+const struct heard *received_soon(const struct heard *(*next)(void *of), void *of);
 
 #endif

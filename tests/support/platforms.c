@@ -160,7 +160,7 @@ const char *follow(struct client *c, const char *guild, enum platform p, const c
                        "select count(*) from integrations where id = %s and syncing = 0 "
                        "and synced_at is not null",
                        id));
-    forget_told(w);
+    discard_received(w);
     return id;
 }
 

@@ -203,7 +203,7 @@ void test_postgres_end(void)
     sweeper = NULL;
     test_postgres_free(kept);
     kept = NULL;
-    postgres_end_kept();
+    postgres_end_stored();
 }
 
 void test_postgres_free(char *where)

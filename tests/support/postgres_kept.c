@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "store/postgres/libpq.h"
 
-enum { MOST_KEPT = 64, RENEWAL_MS = 3000 };
+enum { MOST_STORED = 64, RENEWAL_MS = 3000 };
 
-struct kept_connection {
+struct stored_connection {
     PGconn *pg; /* NULL: a free slot */
     char *words;
     bool taken;
@@ -20,7 +20,7 @@ struct kept_connection {
 
 static struct {
     pthread_mutex_t lock;
-    struct kept_connection all[MOST_KEPT];
+    struct stored_connection all[MOST_STORED];
     __typeof__(PQconnectdbParams) *connect;
     __typeof__(PQfinish) *finish;
 } kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -50,16 +50,16 @@ static bool is_quiet(PGconn *pg)
     return pq.status(pg) == CONNECTION_OK && poll(&p, 1, 0) == 0;
 }
 
-static void clear_connection_slot(struct kept_connection *k)
+static void clear_connection_slot(struct stored_connection *k)
 {
     mem_free(k->words);
-    *k = (struct kept_connection){ 0 };
+    *k = (struct stored_connection){ 0 };
 }
 
-static PGconn *take_kept(const char *words)
+static PGconn *take_stored(const char *words)
 {
-    for (int i = 0; i < MOST_KEPT; i++) {
-        struct kept_connection *k = &kept.all[i];
+    for (int i = 0; i < MOST_STORED; i++) {
+        struct stored_connection *k = &kept.all[i];
         if (!k->pg || k->taken || strcmp(k->words, words) != 0)
             continue;
         if (is_quiet(k->pg)) {
@@ -73,9 +73,9 @@ static PGconn *take_kept(const char *words)
 }
 
 /* Returns the slot of a connection, or a free slot for NULL. */
-static struct kept_connection *find_connection_slot(const PGconn *pg)
+static struct stored_connection *find_connection_slot(const PGconn *pg)
 {
-    for (int i = 0; i < MOST_KEPT; i++)
+    for (int i = 0; i < MOST_STORED; i++)
         if (kept.all[i].pg == pg)
             return &kept.all[i];
     return NULL;
@@ -84,11 +84,11 @@ static struct kept_connection *find_connection_slot(const PGconn *pg)
 /* Records a connection; takes ownership of its connection string. */
 static void record_connection(PGconn *pg, char *words)
 {
-    struct kept_connection *k =
+    struct stored_connection *k =
         pg && pq.status(pg) == CONNECTION_OK ? find_connection_slot(NULL) : NULL;
 
     if (k)
-        *k = (struct kept_connection){ .pg = pg, .words = words, .taken = true };
+        *k = (struct stored_connection){ .pg = pg, .words = words, .taken = true };
     else
         mem_free(words);
 }
@@ -98,7 +98,7 @@ static PGconn *connect_or_take(const char *const *keys, const char *const *value
     char *words = words_of(keys, values);
 
     pthread_mutex_lock(&kept.lock);
-    PGconn *pg = take_kept(words);
+    PGconn *pg = take_stored(words);
     pthread_mutex_unlock(&kept.lock);
     if (pg) {
         mem_free(words);
@@ -146,7 +146,7 @@ static bool renew_connection(PGconn *pg)
 static void close_or_reuse_connection(PGconn *pg)
 {
     pthread_mutex_lock(&kept.lock);
-    struct kept_connection *k = pg ? find_connection_slot(pg) : NULL;
+    struct stored_connection *k = pg ? find_connection_slot(pg) : NULL;
     pthread_mutex_unlock(&kept.lock);
     bool again = k && renew_connection(pg);
     pthread_mutex_lock(&kept.lock);
@@ -169,9 +169,9 @@ void postgres_keep_connections(void)
     pq.finish = close_or_reuse_connection;
 }
 
-void postgres_end_kept(void)
+void postgres_end_stored(void)
 {
-    for (int i = 0; i < MOST_KEPT; i++) {
+    for (int i = 0; i < MOST_STORED; i++) {
         if (!kept.all[i].pg || kept.all[i].taken)
             continue;
         kept.finish(kept.all[i].pg);

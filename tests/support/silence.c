@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { MOST = 32, LOOK_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
+enum { MOST = 32, READ_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
 
 /* The client's and the server's socket of one connection; both -1: free. */
 struct api_client {
@@ -32,7 +32,7 @@ struct silence {
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
-    atomic_int way_ms;
+    atomic_int round_trip_ms;
     atomic_uint turns;
     struct api_client wires[MOST];
 };
@@ -147,15 +147,15 @@ static void accept_one(struct silence *s)
 }
 
 /* Forwards bytes in one direction; returns false at the end of the connection. */
-static bool pass_on(const struct api_client *w, int from, int way_ms)
+static bool pass_on(const struct api_client *w, int from, int round_trip_ms)
 {
     char bytes[65536];
 
     if (w->tls)
         return from == 0 ? wire_unseal(w) : wire_seal(w);
     ssize_t n = recv(w->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
-    if (n > 0 && from == 0 && way_ms)
-        usleep((useconds_t)way_ms * 1000);
+    if (n > 0 && from == 0 && round_trip_ms)
+        usleep((useconds_t)round_trip_ms * 1000);
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
@@ -170,10 +170,10 @@ static void poll_and_forward(struct silence *s)
         w->silent = w->silent || (s->silent && w->ends[0] >= 0);
         polls[i + 1] = (struct pollfd){ .fd = w->silent ? -1 : w->ends[i % 2], .events = POLLIN };
     }
-    poll(polls, 2 * MOST + 1, LOOK_MS);
+    poll(polls, 2 * MOST + 1, READ_MS);
     for (int i = 0; i < 2 * MOST; i++)
         if (polls[i + 1].revents && s->wires[i / 2].ends[0] >= 0 &&
-            !pass_on(&s->wires[i / 2], i % 2, s->way_ms))
+            !pass_on(&s->wires[i / 2], i % 2, s->round_trip_ms))
             hang_up(&s->wires[i / 2]);
     if (polls[0].revents)
         accept_one(s);
@@ -247,7 +247,7 @@ void silence_begin(struct silence *s)
 
 void silence_stretch(struct silence *s, int ms)
 {
-    s->way_ms = ms;
+    s->round_trip_ms = ms;
 }
 
 void silence_end(struct silence *s)

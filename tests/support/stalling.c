@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { MOST = 128, LOOK_MS = 20 };
+enum { MOST = 128, READ_MS = 20 };
 
 static char folder[64], behind[108];
 static _Atomic bool is_stalled, ends;
@@ -65,8 +65,8 @@ static void *pass_all(void *arg)
     for (int i = 0; i < MOST; i++)
         fds[i] = (struct pollfd){ .fd = i ? -1 : listener, .events = POLLIN };
     while (!ends) {
-        if (is_stalled || poll(fds, MOST, LOOK_MS) <= 0) {
-            usleep(is_stalled ? LOOK_MS * 1000 : 0);
+        if (is_stalled || poll(fds, MOST, READ_MS) <= 0) {
+            usleep(is_stalled ? READ_MS * 1000 : 0);
             continue;
         }
         for (int i = 1; i < MOST; i++) {

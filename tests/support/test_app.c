@@ -14,7 +14,7 @@ void install(struct client *owner, const char *app, const char *guild, const cha
                     "/oauth2/authorize?client_id=%s&scope=%s", app, scope);
 
     expect_status(a, 200);
-    forget_told(owner->world);
+    discard_received(owner->world);
 }
 
 void install_on_account(struct client *c, const char *app)
@@ -25,7 +25,7 @@ void install_on_account(struct client *c, const char *app)
                                   app);
 
     expect_status(a, 200);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
 struct test_app world_test_app(struct world *w)
@@ -46,7 +46,7 @@ const char *make_command(struct client *c, const char *path, const char *json)
     struct answer a = client_post(c, json, "%s", path);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 

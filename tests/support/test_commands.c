@@ -180,7 +180,7 @@ const struct dom *last_interaction(struct test_commands *s)
     return dom_parse(s->world->arena, str_of(h->payload));
 }
 
-size_t interactions_told(struct test_commands *s)
+size_t interactions_received(struct test_commands *s)
 {
     size_t count;
 

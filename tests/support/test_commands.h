@@ -34,7 +34,7 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
 
 /* Returns the last interaction that the app received, and their number. */
 const struct dom *last_interaction(struct test_commands *s);
-size_t interactions_told(struct test_commands *s);
+size_t interactions_received(struct test_commands *s);
 
 /* Returns the text at a path; fails the test if it does not exist. */
 const char *dom_text(struct test_commands *s, const struct dom *d, const char *path);

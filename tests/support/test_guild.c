@@ -144,7 +144,7 @@ static const struct heard *last_event_search(void *of)
 const struct dom *world_last_event(struct world *w, const char *event)
 {
     const struct heard *found =
-        heard_soon(last_event_search, &(struct last_event_search){ w, event });
+        received_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
         fail_test(__FILE__, __LINE__, "the event %s was not emitted", event);
@@ -172,7 +172,7 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = heard_soon(next_guild_event, p);
+    const struct heard *h = received_soon(next_guild_event, p);
     struct str where;
     va_list args;
 
@@ -228,7 +228,8 @@ void expect_short_turns(const char *part, double ms)
 
 int64_t world_counter(struct world *w, const char *name)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
     char start[100];
     size_t n = (size_t)snprintf(start, sizeof start, "\n%s ", name);
     const char *line = strstr(str_dup_cstring(world_arena(w), a.body), start);

@@ -57,7 +57,7 @@ struct test_interaction interaction_make(struct test_bot *s, const struct intera
     const char *guild = or (how->guild, s->test_guild.id);
     int type = how->type ? how->type : 2;
     int command = how->command_type ? how->command_type : type == 2 || type == 4 ? 1 : 0;
-    struct test_interaction a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
+    struct test_interaction a = { .app = world_anonymous(w), .id = TEXT(w, "%" PRIu64, id) };
 
     a.application = or (how->application, s->application);
     a.token = token_of(w, id);

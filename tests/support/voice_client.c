@@ -170,7 +170,7 @@ static void wait_until_datagrams_are_counted(struct client *c)
  * are received. */
 void voice_clients_settle(struct world *w, int port)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
     int fd = voice_client_socket();
 
     wait_until_datagrams_are_counted(c);
@@ -434,7 +434,7 @@ static size_t receive_after_clear_bytes(struct voice_client *p,
     return clear + made;
 }
 
-struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
+struct str voice_client_receive_control(struct voice_client *p, int wait_ms)
 {
     unsigned char in[MAX_PAYLOAD_FORM_BYTES];
     size_t n = receive_after_clear_bytes(p, in, CONTROL_HEADER, wait_ms);
@@ -443,18 +443,18 @@ struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
              : (struct str){ 0 };
 }
 
-struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
+struct received_frame voice_client_receive(struct voice_client *p, int wait_ms)
 {
     unsigned char in[MAX_PAYLOAD_FORM_BYTES];
     size_t n = receive_after_clear_bytes(p, in, HEADER, wait_ms);
     uint32_t word;
 
     if (!n)
-        return (struct heard_frame){ 0 };
-    struct heard_frame f = { .frame = str_dup(world_arena(p->client->world),
-                                              str_slice((const char *)in + HEADER, n - HEADER)),
-                             .sequence = (uint16_t)(in[2] << 8 | in[3]),
-                             .type = in[1] };
+        return (struct received_frame){ 0 };
+    struct received_frame f = { .frame = str_dup(world_arena(p->client->world),
+                                                 str_slice((const char *)in + HEADER, n - HEADER)),
+                                .sequence = (uint16_t)(in[2] << 8 | in[3]),
+                                .type = in[1] };
     memcpy(&word, in + 4, 4);
     f.timestamp = ntohl(word);
     memcpy(&word, in + 8, 4);
@@ -463,10 +463,10 @@ struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
     return f;
 }
 
-void expect_heard_at(const char *file, int line, struct voice_client *p,
+void expect_audio_at(const char *file, int line, struct voice_client *p,
                      const struct voice_client *from, const char *frame)
 {
-    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
+    struct received_frame f = voice_client_receive(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
         fail_test(file, line, "received audio '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
@@ -476,7 +476,7 @@ void expect_heard_at(const char *file, int line, struct voice_client *p,
 void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t ssrc,
                     const char *frame)
 {
-    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
+    struct received_frame f = voice_client_receive(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != VOICE_CLIENT_VIDEO)
         fail_test(file, line, "received video '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
@@ -486,7 +486,7 @@ void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t
 void expect_deaf_at(const char *file, int line, struct voice_client *p)
 {
     voice_clients_settle(p->client->world, p->port);
-    struct heard_frame f = voice_client_hear(p, 0);
+    struct received_frame f = voice_client_receive(p, 0);
 
     if (f.frame.p)
         fail_test(file, line, "received unexpected audio '%.*s'", STR_ARGS(f.frame));

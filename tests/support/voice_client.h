@@ -69,20 +69,20 @@ struct str control_packet(struct world *w, unsigned type, unsigned format, uint3
                           uint32_t about);
 void voice_client_control(struct voice_client *p, struct str packet);
 /* Receives the next RTCP packet; p NULL: none. */
-struct str voice_client_hear_control(struct voice_client *p, int wait_ms);
+struct str voice_client_receive_control(struct voice_client *p, int wait_ms);
 /* Waits until the relay knows what the client sent to the voice gateway. */
 void voice_client_flush(struct voice_client *p);
 
 /* A received and decrypted media frame. */
-struct heard_frame {
+struct received_frame {
     struct str frame; /* p NULL: none arrived */
     uint32_t ssrc, timestamp;
     uint16_t sequence;
     unsigned type;
 };
-struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms);
-#define expect_heard(p, from, frame) expect_heard_at(__FILE__, __LINE__, (p), (from), (frame))
-void expect_heard_at(const char *file, int line, struct voice_client *p,
+struct received_frame voice_client_receive(struct voice_client *p, int wait_ms);
+#define expect_audio(p, from, frame) expect_audio_at(__FILE__, __LINE__, (p), (from), (frame))
+void expect_audio_at(const char *file, int line, struct voice_client *p,
                      const struct voice_client *from, const char *frame);
 #define expect_seen(p, ssrc, frame) expect_seen_at(__FILE__, __LINE__, (p), (ssrc), (frame))
 void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t ssrc,

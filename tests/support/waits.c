@@ -16,28 +16,28 @@
  * conditions are checked less often. */
 enum { MOST_LOOKS = 6000, PACE_US = 1000, LONGEST_PACE_US = 20 * 1000, LOOKS_TO_SLOW = 8 };
 
-static void sleep_before_next_check(int look)
+static void sleep_before_next_check(int read_step)
 {
-    int pause = PACE_US * (1 + look / LOOKS_TO_SLOW);
+    int pause = PACE_US * (1 + read_step / LOOKS_TO_SLOW);
 
     usleep((useconds_t)(pause < LONGEST_PACE_US ? pause : LONGEST_PACE_US));
 }
 
-void wait_on(const char *file, int line, const char *condition, int look)
+void wait_on(const char *file, int line, const char *condition, int read_step)
 {
-    if (look == MOST_LOOKS)
-        fail_test(file, line, "not true after %d checks: %s", look, condition);
-    sleep_before_next_check(look);
+    if (read_step == MOST_LOOKS)
+        fail_test(file, line, "not true after %d checks: %s", read_step, condition);
+    sleep_before_next_check(read_step);
 }
 
 /* --- announcements -------------------------------------------------------------------- */
 
-const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
+const struct heard *received_soon(const struct heard *(*next)(void *of), void *of)
 {
     const struct heard *h = next(of);
 
-    for (int look = 0; !h && look < MOST_LOOKS; look++) {
-        sleep_before_next_check(look);
+    for (int read_step = 0; !h && read_step < MOST_LOOKS; read_step++) {
+        sleep_before_next_check(read_step);
         h = next(of);
     }
     return h;
@@ -79,14 +79,14 @@ void world_settle(struct world *w)
     expect_soon(is_at_rest(w));
 }
 
-struct position_look {
+struct position_read {
     const struct gateway *gateway;
     uint64_t least;
 };
 
 static void check_loop_position(struct loop *loop, void *arg)
 {
-    struct position_look *l = arg;
+    struct position_read *l = arg;
     uint64_t position = l->gateway->gateway_loops[loop_index(loop)]->position;
 
     if (position < l->least)
@@ -95,14 +95,14 @@ static void check_loop_position(struct loop *loop, void *arg)
 
 static uint64_t least_position(struct world *w)
 {
-    struct position_look l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
+    struct position_read l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
 
     for (unsigned i = 0; i < l.gateway->gateway_loop_count; i++)
         loop_call_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
     return l.least;
 }
 
-void world_told(struct world *w)
+void world_received(struct world *w)
 {
     uint64_t published = guildhall_gateway(w->server)->published;
 

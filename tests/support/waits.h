@@ -8,10 +8,10 @@
 
 /* Waits until the condition is true; fails the test after a long time. */
 #define expect_soon(condition)                           \
-    for (int look_count = 0; !(condition); look_count++) \
-    wait_on(__FILE__, __LINE__, #condition, look_count)
+    for (int read_count = 0; !(condition); read_count++) \
+    wait_on(__FILE__, __LINE__, #condition, read_count)
 
-void wait_on(const char *file, int line, const char *condition, int look);
+void wait_on(const char *file, int line, const char *condition, int read_step);
 
 /* Waits until the server is idle: all due jobs are done, no call runs, and all events were
  * emitted. Later changes need a change of the clock. Steps that wait for another server are not
@@ -19,7 +19,7 @@ void wait_on(const char *file, int line, const char *condition, int look);
 void world_settle(struct world *w);
 
 /* Waits until every loop has delivered all emitted events to its sessions. */
-void world_told(struct world *w);
+void world_received(struct world *w);
 
 /* Returns the processor time of this process, including the server, in seconds. */
 double processor_time(void);

@@ -102,8 +102,8 @@ static void record(void *arg, const struct emitted_event *list)
             h->facts = mem_resize(NULL, event_routing_size(list->routing));
             memcpy(h->facts, list->routing, event_routing_size(list->routing));
         }
-        *w->heard_end = h;
-        w->heard_end = &h->next;
+        *w->received_end = h;
+        w->received_end = &h->next;
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -138,7 +138,7 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = heard_soon(next_account_event, c);
+    const struct heard *h = received_soon(next_account_event, c);
     if (!h)
         fail_test(file, line, "%s got no event, expected %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
@@ -326,7 +326,7 @@ struct client *world_client_with(struct world *w, const char *authorization)
     return add_client(w, "somebody", authorization);
 }
 
-struct client *world_stranger(struct world *w)
+struct client *world_anonymous(struct world *w)
 {
     return add_client(w, "a stranger", "");
 }
@@ -436,7 +436,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     char *none[] = { NULL }, *rest[1];
     const char *problem;
 
-    *w = (struct world){ .arena = arena_new(), .heard_end = &w->heard };
+    *w = (struct world){ .arena = arena_new(), .received_end = &w->heard };
     pthread_mutex_init(&w->lock, NULL);
     if (!make_folder(w))
         return false;

@@ -94,7 +94,7 @@ struct client {
 struct client *world_client(struct world *w, const char *name);
 struct client *world_bot(struct world *w, const char *name);
 /* A client without credentials. */
-struct client *world_stranger(struct world *w);
+struct client *world_anonymous(struct world *w);
 /* Creates a client with a token of an account: "Bot ", "Bearer " or no prefix, depending on its
  * kind. The token expires after that many seconds, or never (0). */
 struct client *world_token(struct world *w, const struct client *owner, enum caller_kind kind,

@@ -4,8 +4,8 @@
  * An internal call runs like a handler, with its own struct call and the same stages from DECODE
  * on, so call_emit and all functions that take a call work. call->exchange is NULL: there is no
  * response. */
-#ifndef API_ERRAND_H
-#define API_ERRAND_H
+#ifndef API_INTERNAL_CALL_H
+#define API_INTERNAL_CALL_H
 
 #include "api/call.h"
 

@@ -325,7 +325,7 @@ static void start_bundle_repairs(struct call *call)
     const struct list *scopes = call_passed_data(call, "list");
 
     for (size_t i = 0; i < scopes->count; i++) {
-        struct internal_call errand = {
+        struct internal_call task = {
             .store = ROUTE_STORE_WRITE,
             .run = rewrite_scope_bundle,
             .type = "bundle_scope",
@@ -333,7 +333,7 @@ static void start_bundle_repairs(struct call *call)
             .size = sizeof(struct bundle_scope),
         };
 
-        internal_call_start(call->api, call->loop, &errand);
+        internal_call_start(call->api, call->loop, &task);
     }
 }
 

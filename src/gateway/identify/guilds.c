@@ -135,15 +135,15 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
     mem_free(j);
 }
 
-void session_join_guild(struct session *s, snowflake guild_id, bool is_told)
+void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
 {
     struct guild_join_read *j = mem_new(sizeof *j);
 
     j->store_read = (struct session_store_read){ .blocks_events = true,
-                                                 .in_background = is_told,
+                                                 .in_background = is_received,
                                                  .owner = s->caller.id,
-                                                 .run = is_told ? read_joined_guild_with_payload
-                                                                : read_joined_guild,
+                                                 .run = is_received ? read_joined_guild_with_payload
+                                                                    : read_joined_guild,
                                                  .done = on_joined_guild_read };
     j->session = s->number;
     j->viewer = gateway_viewer_from_session(s);

@@ -34,9 +34,9 @@ bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_se
  * member is gone. */
 struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f);
 
-/* Called when the account has joined a guild: reads the guild before the next event. is_told:
+/* Called when the account has joined a guild: reads the guild before the next event. is_received:
  * also sends GUILD_CREATE. */
-void session_join_guild(struct session *s, snowflake guild_id, bool is_told);
+void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends GUILD_CREATE one by one: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */
 void guild_sending_begin(struct session *s, const struct list *guilds);

@@ -216,12 +216,12 @@ static void drop_unlisted_sessions(struct directory *d, struct directory_node *p
 
 /* Handles one piece of a full update. Pieces arrive in sequence. If one is lost, the next
  * DIRECTORY_CHANGE_NUMBER shows the gap. */
-static void handle_full_update_piece(struct directory *d, struct directory_node *p, uint64_t told,
-                                     struct serial_reader *in)
+static void handle_full_update_piece(struct directory *d, struct directory_node *p,
+                                     uint64_t delivered_to, struct serial_reader *in)
 {
     uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
 
-    if (p->up_to_date && p->change_number == told)
+    if (p->up_to_date && p->change_number == delivered_to)
         return;
     if (!piece)
         p->round++;
@@ -234,18 +234,19 @@ static void handle_full_update_piece(struct directory *d, struct directory_node 
         return;
     drop_unlisted_sessions(d, p);
     p->next_piece = 0;
-    p->change_number = told;
+    p->change_number = delivered_to;
     p->up_to_date = true;
 }
 
 static void handle_session_change(struct directory *d, struct directory_node *p,
-                                  enum directory_kind kind, uint64_t told, struct serial_reader *in)
+                                  enum directory_kind kind, uint64_t delivered_to,
+                                  struct serial_reader *in)
 {
-    if (!p->up_to_date || told != p->change_number + 1) {
+    if (!p->up_to_date || delivered_to != p->change_number + 1) {
         directory_node_request_all(d, p);
         return;
     }
-    p->change_number = told;
+    p->change_number = delivered_to;
     if (kind == DIRECTORY_PUT)
         handle_session_record(d, p, in);
     else
@@ -282,14 +283,14 @@ static void handle_directory_message(struct directory *d, struct str message)
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
     uint32_t from = (uint32_t)serial_get_u64(&in);
-    uint64_t told = serial_get_u64(&in);
+    uint64_t delivered_to = serial_get_u64(&in);
 
     if (in.bad || from == cluster_identity(d->gateway->cluster))
         return;
     struct directory_node *p = directory_node_get_or_create(d, from);
     switch (kind) {
     case DIRECTORY_CHANGE_NUMBER:
-        if (!p->up_to_date || p->change_number != told)
+        if (!p->up_to_date || p->change_number != delivered_to)
             directory_node_request_all(d, p);
         break;
     case DIRECTORY_REQUEST_ALL: {
@@ -301,10 +302,10 @@ static void handle_directory_message(struct directory *d, struct str message)
     }
     case DIRECTORY_PUT:
     case DIRECTORY_REMOVE:
-        handle_session_change(d, p, (enum directory_kind)kind, told, &in);
+        handle_session_change(d, p, (enum directory_kind)kind, delivered_to, &in);
         break;
     case DIRECTORY_ALL:
-        handle_full_update_piece(d, p, told, &in);
+        handle_full_update_piece(d, p, delivered_to, &in);
         break;
     case DIRECTORY_STARTS:
         handle_starts_message(d, &in);

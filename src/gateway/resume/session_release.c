@@ -104,19 +104,19 @@ static void reply_to_release_request(struct session_release *v)
 static void serialize_and_release_session(struct session_release *v, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { REPLAY_COUNT, REPLAY_BYTES };
-    struct session_guilds_and_channels places;
+    struct session_guilds_and_channels positions;
 
     s->resume.delivered_elsewhere = v->gateway_loop->position;
     v->user_id = s->caller.id;
     buf_init(&v->body, RELEASED_SESSION_MAX_BYTES);
-    collect_guilds_and_channels(s, &places);
-    if (serialize_session(s, &places, &limits, &v->body)) {
+    collect_guilds_and_channels(s, &positions);
+    if (serialize_session(s, &positions, &limits, &v->body)) {
         session_close_connection(s);
         session_set_state(s, SESSION_MOVING);
     } else {
         buf_clear(&v->body);
     }
-    guilds_and_channels_clear(&places);
+    guilds_and_channels_clear(&positions);
     reply_to_release_request(v);
 }
 

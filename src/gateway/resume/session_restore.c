@@ -25,14 +25,14 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state)
 {
     const struct resume_request *r = h->resumption;
-    struct session_guilds_and_channels places;
+    struct session_guilds_and_channels positions;
     struct session *s =
-        bytes.n ? deserialize_session(h->to, &r->authentication.caller, r->id, bytes, &places)
+        bytes.n ? deserialize_session(h->to, &r->authentication.caller, r->id, bytes, &positions)
                 : NULL;
 
     if (!s)
         return false;
-    transfer_guilds_and_channels(h, &places);
+    transfer_guilds_and_channels(h, &positions);
     session_set_state(s, state);
     presence_update_visibility(s);
     h->session = s;

@@ -138,7 +138,7 @@ static void serialize_session_head(const char *id, const uint64_t numbers[SESSIO
     serial_put_bytes(out, str_of(client));
 }
 
-bool serialize_session(struct session *s, const struct session_guilds_and_channels *places,
+bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
                        const struct serialized_dispatch_limits *limits, struct buf *out)
 {
     const uint64_t numbers[SESSION_NUMBERS] = { s->caller.id,
@@ -161,7 +161,7 @@ bool serialize_session(struct session *s, const struct session_guilds_and_channe
         return false;
     session_id_format(s, id);
     serialize_session_head(id, numbers, session_activities(s), session_client(s), out);
-    serialize_guilds_and_channels(places, out);
+    serialize_guilds_and_channels(positions, out);
     serialize_list_subscriptions(s, out);
     serialize_replay_buffer(s, limits, out);
     return !buf_full(out);
@@ -184,12 +184,12 @@ void serialize_recovered_session(const struct journal_entry *entry, uint64_t seq
                                                 (uint64_t)slot->capabilities,
                                                 (uint64_t)slot->large_threshold,
                                                 (uint64_t)slot->presence_ms };
-    const struct session_guilds_and_channels places = { .guilds = guilds->items,
-                                                        .count = guilds->count };
+    const struct session_guilds_and_channels positions = { .guilds = guilds->items,
+                                                           .count = guilds->count };
 
     serialize_session_head(slot->id, numbers, str_slice(slot->presence, slot->presence_n),
                            slot->client, out);
-    serialize_guilds_and_channels(&places, out);
+    serialize_guilds_and_channels(&positions, out);
     serial_put_u64(out, 0); /* no member list subscriptions: such a session is not recovered */
     serial_put_u64(out, 0); /* no dispatches */
 }

@@ -25,7 +25,7 @@ struct serialized_dispatch_limits {
     uint32_t count;
     size_t bytes;
 };
-bool serialize_session(struct session *s, const struct session_guilds_and_channels *places,
+bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
                        const struct serialized_dispatch_limits *limits, struct buf *out);
 
 /* Serialises a session of a dead process, whose client has read up to a seq. The channels that

@@ -39,12 +39,12 @@ struct suspend_batch {
 static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
-    struct session_guilds_and_channels places;
+    struct session_guilds_and_channels positions;
     struct buf out;
 
     buf_init(&out, SESSION_BYTES);
-    collect_guilds_and_channels(s, &places);
-    bool ok = serialize_session(s, &places, &limits, &out);
+    collect_guilds_and_channels(s, &positions);
+    bool ok = serialize_session(s, &positions, &limits, &out);
     if (ok)
         b->sessions[b->count++] = (struct suspended_session){
             .number = s->number,
@@ -53,7 +53,7 @@ static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
             .body = str_dup(b->arena, buf_str(&out)),
         };
     b->bytes += ok ? out.n : 0;
-    guilds_and_channels_clear(&places);
+    guilds_and_channels_clear(&positions);
     buf_clear(&out);
     return ok;
 }

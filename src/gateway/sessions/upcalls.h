@@ -32,7 +32,7 @@ struct gateway_upcalls {
     void (*lists_leave)(struct session *s, bool ends);
     void (*lists_free)(struct gateway_loop *h);
     /* identify/, resume/ */
-    void (*guild_join)(struct session *s, snowflake guild_id, bool is_told);
+    void (*guild_join)(struct session *s, snowflake guild_id, bool is_received);
     void (*moves_continue)(struct gateway_loop *h);
     void (*resume_request_retry)(struct deadline *d);
     /* opcodes/opcodes.h */

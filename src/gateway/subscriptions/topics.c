@@ -183,14 +183,14 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
 /* Moves the last subscription into the free slot. Subscriptions that already got the current
  * event stay in front of the others: a free slot among them is filled with the last of them
  * first. If all got the event, that subscription was the last of all and must not be moved back. */
-static void topic_remove_subscription(struct topic *t, uint32_t hole)
+static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
-    if (hole < t->delivered_count) {
-        move_topic_subscription(t, --t->delivered_count, hole);
-        hole = t->delivered_count;
+    if (gap < t->delivered_count) {
+        move_topic_subscription(t, --t->delivered_count, gap);
+        gap = t->delivered_count;
     }
-    if (hole != --t->count)
-        move_topic_subscription(t, t->count, hole);
+    if (gap != --t->count)
+        move_topic_subscription(t, t->count, gap);
 }
 
 static void schedule_free_old_views(struct topics *all)

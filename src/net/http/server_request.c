@@ -247,7 +247,8 @@ static void handle_stored_input(struct connection *c)
 /* True if reading must pause because input cannot be handled, except for the rest of a head. */
 static bool must_pause_reading(const struct connection *c)
 {
-    bool head = c->state == CONN_HEAD && c->checked_bytes && connection_unsent(c) <= MAX_UNSENT_OUTPUT;
+    bool head =
+        c->state == CONN_HEAD && c->checked_bytes && connection_unsent(c) <= MAX_UNSENT_OUTPUT;
 
     return c->state == CONN_AUTHORIZING_BODY || c->later.next ||
            (c->in.n >= MAX_UNHANDLED_INPUT && c->state != CONN_BODY && !head);

@@ -134,7 +134,7 @@ static enum err read_caller_application(struct call *call)
 }
 
 static void prepare_application_patch(struct call *call, snowflake id,
-                                      enum err (*look)(struct call *))
+                                      enum err (*read_step)(struct call *))
 {
     const struct application_patch *in = call->body;
     struct application_change *change = call_pass_data(call, "application_change", sizeof *change);
@@ -142,7 +142,7 @@ static void prepare_application_patch(struct call *call, snowflake id,
     change->id = id;
     if (in->icon.given != ABSENT || in->cover_image.given != ABSENT)
         call->compute = store_application_pictures;
-    call->read = look;
+    call->read = read_step;
 }
 
 enum err prepare_modify_application(struct call *call)

@@ -280,10 +280,10 @@ static bool is_at_word_boundary(const struct text_scan *r, const struct keyword_
 
 static void record_allowed_range(struct text_scan *r, const struct keyword_mark *m, size_t end)
 {
-    uint32_t *reach = &r->allowed_end[m->rule][end - m->length];
+    uint32_t *scope = &r->allowed_end[m->rule][end - m->length];
 
-    if (*reach < end && is_at_word_boundary(r, m, end))
-        *reach = (uint32_t)end;
+    if (*scope < end && is_at_word_boundary(r, m, end))
+        *scope = (uint32_t)end;
 }
 
 static void record_offence(struct text_scan *r, const struct keyword_mark *m, size_t end)

@@ -118,23 +118,23 @@ static bool assertion_holds(struct pattern_search *s, enum pattern_assert what)
 
 /* Adds a state and all states that it reaches without a character. Callers add in order of `start`:
  * if two matches reach the same state, the one that started earlier wins. */
-static void add_active_states(struct pattern_search *s, struct active_states *ways, uint32_t state,
-                              uint32_t start)
+static void add_active_states(struct pattern_search *s, struct active_states *variants,
+                              uint32_t state, uint32_t start)
 {
     const struct pattern_state *states = s->pattern->states;
     uint32_t waiting = 0;
 
     for (;; state = s->stack[--waiting]) {
-        while (ways->seen[state] != s->round) {
+        while (variants->seen[state] != s->round) {
             const struct pattern_state *p = &states[state];
 
-            ways->seen[state] = s->round;
+            variants->seen[state] = s->round;
             if (p->op == OP_SPLIT)
                 s->stack[waiting++] = (uint32_t)((int32_t)state + p->y);
             if (p->op == OP_SPLIT || p->op == OP_JUMP)
                 state = (uint32_t)((int32_t)state + p->x);
             else if (p->op != OP_ASSERT)
-                ways->all[ways->count++] = (struct active_state){ state, start };
+                variants->all[variants->count++] = (struct active_state){ state, start };
             else if (assertion_holds(s, (enum pattern_assert)p->x))
                 state++;
         }

@@ -13,10 +13,11 @@ static struct audience to_request_reviewers(snowflake guild_id)
 /* Emits the event to the reviewers and to the requesting user. */
 static void emit_request_event(struct call *call, enum event what, const struct join_request *r)
 {
-    struct join_request_event told = { r->guild_id, r->application_status.value, r };
+    struct join_request_event delivered_to = { r->guild_id, r->application_status.value, r };
 
-    call_emit(call, what, to_request_reviewers(r->guild_id), &join_request_event_schema, &told);
-    call_emit(call, what, audience_of_user(r->user_id), &join_request_event_schema, &told);
+    call_emit(call, what, to_request_reviewers(r->guild_id), &join_request_event_schema,
+              &delivered_to);
+    call_emit(call, what, audience_of_user(r->user_id), &join_request_event_schema, &delivered_to);
 }
 
 static void emit_request_deleted(struct call *call, const struct join_request *r)

@@ -69,8 +69,9 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
 
 /* Returns whether the precomputed JSON (.shown) includes the author. */
 bool message_json_has_author(const struct message *m);
-/* Encodes the event of a new message with precomputed JSON; *ret_told: the part for replies. */
-struct str message_encode_event(struct arena *arena, const struct message *m, struct str *ret_told);
+/* Encodes the event of a new message with precomputed JSON; *ret_received: the part for replies. */
+struct str message_encode_event(struct arena *arena, const struct message *m,
+                                struct str *ret_received);
 /* Writes complete messages as a JSON array. If marks is NULL, reactions are those that the caller
  * sees (messages_add_viewer_fields); otherwise "me" is always false and its offsets are recorded.
  */
@@ -90,7 +91,7 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
 enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
                                    struct list *ret);
 /* Appends a copy of the page in which the values at these offsets are true. */
-void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *places);
+void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *positions);
 
 /* --- kept_pages.c: cache of encoded pages ----------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of OAuth2 bodies and replies. */
 #include "platform/oauth2/internal.h"
 
-static const struct choice places[] = {
+static const struct choice positions[] = {
     { .value = INSTALL_GUILD, .name = "GUILD_INSTALL", .doc = "In a guild" },
     { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "On an account" },
     { 0 },
@@ -25,7 +25,7 @@ static const struct type type_challenge = {
     .max = CHALLENGE_LENGTH,
     .doc = "The exchange then needs the code_verifier of this challenge",
 };
-static const struct type type_place = { .kind = KIND_INT, .choices = places };
+static const struct type type_position = { .kind = KIND_INT, .choices = positions };
 static const struct type type_response_type = { .kind = KIND_STRING, .choices = response_types };
 static const struct type type_scope = { .kind = KIND_STRING,
                                         .max = 1000,
@@ -55,7 +55,7 @@ static const struct field authorize_query_fields[] = {
     { FIELD(struct authorize_query, code_challenge_method), .type = &type_challenge_method,
       .flags = OPTIONAL },
     { FIELD(struct authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, integration_type), .type = &type_position, .flags = OPTIONAL },
     { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "The proposed guild; only the guild of the body is used" },
     { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL,
@@ -72,7 +72,7 @@ const struct schema authorize_query_schema = {
 
 static const struct field authorize_body_fields[] = {
     { FIELD(struct authorize_body, authorize), .type = &type_bool },
-    { FIELD(struct authorize_body, integration_type), .type = &type_place,
+    { FIELD(struct authorize_body, integration_type), .type = &type_position,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
@@ -116,7 +116,7 @@ static const struct field authorize_reply_fields[] = {
     { FIELD(struct authorize_reply, user), .type = &type_partial_user },
     { FIELD(struct authorize_reply, authorized), .type = &type_bool,
       .doc = "All scopes were granted before" },
-    { FIELD(struct authorize_reply, integration_type), .type = &type_place },
+    { FIELD(struct authorize_reply, integration_type), .type = &type_position },
     { FIELD(struct authorize_reply, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
     { FIELD(struct authorize_reply, scopes), .type = &type_texts,
       .doc = "The requested scopes, without duplicates" },

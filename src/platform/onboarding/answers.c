@@ -24,12 +24,12 @@ static const struct onboarding_option *find_prompt_option(const struct onboardin
 }
 
 static void collect_option_roles(struct arena *arena, const struct onboarding_option *o,
-                                 const struct guild_objects *places, struct list *ret)
+                                 const struct guild_objects *positions, struct list *ret)
 {
     const snowflake *id = o->role_ids.items;
 
     for (size_t i = 0; i < o->role_ids.count; i++) {
-        const struct role *role = guild_objects_find_role(places, id[i]);
+        const struct role *role = guild_objects_find_role(positions, id[i]);
 
         if (role && !role->managed && !id_list_contains(ret, role->id))
             ids_add(arena, ret, role->id);
@@ -48,7 +48,7 @@ static void check_answer_count(struct call *call, const struct onboarding_prompt
 }
 
 static void collect_answer_changes(struct call *call, const struct onboarding *o,
-                                   const struct guild_objects *places, const struct list *before,
+                                   const struct guild_objects *positions, const struct list *before,
                                    struct answer_changes *a)
 {
     const struct onboarding_answers *in = call->body;
@@ -62,9 +62,9 @@ static void collect_answer_changes(struct call *call, const struct onboarding *o
         for (size_t k = 0; k < p[i].options.count; k++) {
             if (id_list_contains(&in->onboarding_responses, option[k].id)) {
                 chosen++;
-                collect_option_roles(call->arena, &option[k], places, &a->chosen);
+                collect_option_roles(call->arena, &option[k], positions, &a->chosen);
             } else if (id_list_contains(before, option[k].id)) {
-                collect_option_roles(call->arena, &option[k], places, &a->removed);
+                collect_option_roles(call->arena, &option[k], positions, &a->removed);
             }
         }
         check_answer_count(call, &p[i], chosen);
@@ -89,7 +89,7 @@ static enum err check_answers(struct call *call)
 {
     struct answer_changes *a = call_passed_data(call, "answer_changes");
     snowflake guild_id = call->target.guild->id;
-    struct guild_objects places;
+    struct guild_objects positions;
     struct onboarding o;
     struct list before;
     enum err e = onboarding_find(call->tx, guild_id, &o);
@@ -97,13 +97,13 @@ static enum err check_answers(struct call *call)
     if (!e && !o.enabled)
         return ERR_NOT_FOUND;
     if (!e)
-        e = guild_objects_read(call->tx, guild_id, &places);
+        e = guild_objects_read(call->tx, guild_id, &positions);
     if (!e)
         e = onboarding_answers_read(call->tx, guild_id, call->caller->id, &before);
     if (e || call->decoded)
         return e;
     *a = (struct answer_changes){ .version = o.version };
-    collect_answer_changes(call, &o, &places, &before, a);
+    collect_answer_changes(call, &o, &positions, &before, a);
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 

@@ -10,7 +10,7 @@
 
 struct onboarding_change_state {
     struct onboarding before, now;
-    struct guild_objects places;
+    struct guild_objects positions;
     struct list emojis; /* struct emoji: all emojis of the guild */
     struct member_access standing;
     uint64_t everyone; /* permissions of @everyone */
@@ -32,7 +32,7 @@ static enum err check_option_roles(struct call *call, const struct onboarding_ch
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++) {
-        const struct role *role = guild_objects_find_role(&w->places, id[i]);
+        const struct role *role = guild_objects_find_role(&w->positions, id[i]);
         struct json_path at = json_path_index(all, i);
 
         if (!role || role->managed || role->id == w->now.guild_id)
@@ -50,7 +50,7 @@ static void check_channel_ids(struct call *call, const struct onboarding_change_
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++) {
-        const struct channel *c = guild_objects_find_channel(&w->places, id[i]);
+        const struct channel *c = guild_objects_find_channel(&w->positions, id[i]);
         struct json_path at = json_path_index(all, i);
 
         if (!c || c->type == CHANNEL_CATEGORY)
@@ -234,7 +234,7 @@ static bool meets_channel_requirements(struct call *call, const struct onboardin
         collect_option_channels(call->arena, &w->now, &counted);
     id = counted.items;
     for (size_t i = 0; i < counted.count; i++) {
-        const struct channel *c = guild_objects_find_channel(&w->places, id[i]);
+        const struct channel *c = guild_objects_find_channel(&w->positions, id[i]);
         const struct list *o = c ? &c->permission_overwrites.value : NULL;
         uint64_t rights =
             c ? permissions_in_channel(&everyone, c->type, o->items, o->count, false) : 0;
@@ -309,10 +309,10 @@ static enum err read_onboarding_state(struct call *call)
     *w = (struct onboarding_change_state){ .standing = *call->target.member_access };
     enum err e = onboarding_find(call->tx, guild_id, &w->before);
     if (!e)
-        e = guild_objects_read(call->tx, guild_id, &w->places);
+        e = guild_objects_read(call->tx, guild_id, &w->positions);
     if (!e)
         e = guild_emojis(call->tx, guild_id, &w->emojis);
-    everyone = e ? NULL : guild_objects_find_role(&w->places, guild_id);
+    everyone = e ? NULL : guild_objects_find_role(&w->positions, guild_id);
     w->everyone = everyone ? everyone->permissions : 0;
     return e;
 }
@@ -342,7 +342,7 @@ static enum err compute_onboarding(struct call *call)
     struct onboarding_change_state *w = call_passed_data(call, "onboarding_change_state");
     bool known = w->before.version != 0;
 
-    onboarding_remove_deleted_ids(&w->before, &w->places);
+    onboarding_remove_deleted_ids(&w->before, &w->positions);
     enum err e = apply_onboarding_change(call, w);
     if (e)
         return e;

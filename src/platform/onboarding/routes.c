@@ -6,16 +6,16 @@
 /* GET /guilds/{guild.id}/onboarding */
 static enum err get_onboarding(struct call *call)
 {
-    struct guild_objects places;
+    struct guild_objects positions;
     struct onboarding o;
     enum err e = onboarding_find(call->tx, call->target.guild->id, &o);
 
     if (!e && o.version)
-        e = guild_objects_read(call->tx, o.guild_id, &places);
+        e = guild_objects_read(call->tx, o.guild_id, &positions);
     if (e)
         return e;
     if (o.version)
-        onboarding_remove_deleted_ids(&o, &places);
+        onboarding_remove_deleted_ids(&o, &positions);
     return call_reply(call, &o);
 }
 

@@ -113,9 +113,9 @@ static enum err check_game_friend_limit(struct call *call, const struct game_rel
 
 static enum err emit_game_change(struct call *call, const struct game_relationship *before,
                                  const struct game_relationship *after,
-                                 enum relationship_event news)
+                                 enum relationship_event event_list)
 {
-    if (news == SIDE_EVENT_REMOVE)
+    if (event_list == SIDE_EVENT_REMOVE)
         return game_relationship_emit(call, EVENT_GAME_RELATIONSHIP_REMOVE, before);
     return game_relationship_emit(call, EVENT_GAME_RELATIONSHIP_ADD, after);
 }

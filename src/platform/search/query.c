@@ -52,7 +52,7 @@ static const struct type type_offset = { .kind = KIND_INT, .min = 0, .max = 9975
 static const struct type type_slop = { .kind = KIND_INT, .min = 0, .max = 100 };
 static const struct type type_content = { .kind = KIND_STRING, .min = 0, .max = 1024 };
 static const struct type type_contents = { .kind = KIND_ARRAY, .max = 100, .of = &type_content };
-static const struct type type_places = { .kind = KIND_ARRAY, .max = 500, .of = &type_id };
+static const struct type type_positions = { .kind = KIND_ARRAY, .max = 500, .of = &type_id };
 static const struct type type_people = { .kind = KIND_ARRAY, .max = 100, .of = &type_id };
 static const struct type type_author_kind = { .kind = KIND_STRING, .choices = author_kinds };
 static const struct type type_author_kinds = { .kind = KIND_ARRAY, .of = &type_author_kind };
@@ -102,7 +102,7 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
 
 static const struct field guild_fields[] = {
     SEARCH_FIELDS,
-    ASKED(channel_id, type_places),
+    ASKED(channel_id, type_positions),
     { 0 },
 };
 static const struct field channel_fields[] = { SEARCH_FIELDS, { 0 } };

@@ -72,9 +72,9 @@ static enum err check_parent_type(const struct channel *parent)
 /* Announcement channels allow only announcement threads; other channels do not allow them. */
 static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
-    bool news = type == CHANNEL_ANNOUNCEMENT_THREAD;
+    bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
 
-    if (news == (parent->type == CHANNEL_ANNOUNCEMENT))
+    if (event_list == (parent->type == CHANNEL_ANNOUNCEMENT))
         return OK;
     return call_add_field_error(call, "type", FORM_CHOICES,
                                 "This channel does not allow threads of this type.");

@@ -59,7 +59,7 @@ enum err check_channel_is_thread(const struct call *call);
 /* Adds guild members to a thread and emits the events to them and to its viewers. Skips members.
  * told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
-                            int64_t flags, bool told);
+                            int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret_found);
 /* Reads whether a user can view the thread's parent channel. */

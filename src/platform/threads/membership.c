@@ -96,7 +96,7 @@ static enum err insert_thread_member(struct call *call, const struct channel *th
 }
 
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
-                            int64_t flags, bool told)
+                            int64_t flags, bool delivered_to)
 {
     struct thread_members_update all = { .id = thread->id,
                                          .guild_id = thread->guild_id.value,
@@ -114,7 +114,7 @@ enum err thread_add_members(struct call *call, const struct channel *thread, con
     if (e)
         return e;
     const struct thread_member *added = all.added_members.value.items;
-    for (size_t i = 0; !told && i < all.affected_user_ids.count; i++)
+    for (size_t i = 0; !delivered_to && i < all.affected_user_ids.count; i++)
         emit_thread_create(call, thread, &added[i], all.member_count);
     emit_members_update(call, thread, &all);
     return OK;

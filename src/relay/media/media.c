@@ -215,7 +215,7 @@ static bool authenticate_packet(struct packet_work *w, struct relay_participant 
 
 static bool receives_audio(const struct relay_participant *to, const struct relay_participant *from)
 {
-    return to != from && to->permissions.can_hear && to->media.cipher && to->media.has_address;
+    return to != from && to->permissions.can_receive && to->media.cipher && to->media.has_address;
 }
 
 /* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. */

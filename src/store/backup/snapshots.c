@@ -121,7 +121,7 @@ void snapshot_create(struct store *store, const char *folder, struct str name, s
 }
 
 static void visit_snapshot_file(int folder, const char *file,
-                                void (*tell)(void *arg, const struct snapshot *s), void *arg)
+                                void (*notify)(void *arg, const struct snapshot *s), void *arg)
 {
     struct stat st;
     struct str name = str_of(file);
@@ -131,10 +131,11 @@ static void visit_snapshot_file(int folder, const char *file,
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
-    tell(arg, &(struct snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
+    notify(arg, &(struct snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
 }
 
-void snapshot_list(const char *folder, void (*tell)(void *arg, const struct snapshot *s), void *arg)
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
+                   void *arg)
 {
     char own[PATH_MAX];
     struct dirent **entries = NULL;
@@ -143,7 +144,7 @@ void snapshot_list(const char *folder, void (*tell)(void *arg, const struct snap
     int n = fd >= 0 ? scandirat(fd, ".", &entries, NULL, alphasort) : 0;
 
     for (int i = 0; i < n; i++) {
-        visit_snapshot_file(fd, entries[i]->d_name, tell, arg);
+        visit_snapshot_file(fd, entries[i]->d_name, notify, arg);
         free(entries[i]);
     }
     free(entries);

@@ -32,7 +32,7 @@ struct snapshot {
     struct str name;
     int64_t bytes, made_at_us;
 };
-void snapshot_list(const char *folder, void (*tell)(void *arg, const struct snapshot *s),
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
                    void *arg);
 
 /* Returns how many restores were requested, and how many succeeded, in this process. */

@@ -107,7 +107,7 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
     return true;
 }
 
-static void on_check_timer(uv_timer_t *look);
+static void on_check_timer(uv_timer_t *read_step);
 
 /* Sets the next expected result: that of the first statement from index i on without one. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
@@ -396,13 +396,13 @@ static bool socket_has_unread_bytes(const struct loop_reader *r)
     return poll(&p, 1, 0) > 0;
 }
 
-static void on_check_timer(uv_timer_t *look)
+static void on_check_timer(uv_timer_t *read_step)
 {
-    struct loop_reader *r = look->data;
+    struct loop_reader *r = read_step->data;
     int64_t now = clock_monotonic_ns();
 
     if (!r->count) {
-        uv_timer_stop(look);
+        uv_timer_stop(read_step);
         return;
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)

@@ -6,7 +6,7 @@
 #include "store/postgres/postgres.h"
 
 /* Trust in the statistics; above 0: the number of round trips is predictable. */
-enum { TRUST_KEPT_OFF_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
+enum { TRUST_CACHED_OFF_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {
     int8_t trust;
@@ -73,5 +73,5 @@ void read_record_round_trips(struct postgres *p, const struct work_item *work, u
 
 void read_keep_off_loops(struct postgres *p, const struct work_item *work)
 {
-    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_KEPT_OFF_LOOPS });
+    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_CACHED_OFF_LOOPS });
 }

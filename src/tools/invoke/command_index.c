@@ -110,8 +110,8 @@ struct command_search {
 };
 
 /* Searches one index. A guild command is preferred to a global command of the same name. */
-static void search_command_index(const struct invoke_run *v, const struct invoke_command_index *index,
-                                 struct command_search *s)
+static void search_command_index(const struct invoke_run *v,
+                                 const struct invoke_command_index *index, struct command_search *s)
 {
     const struct indexed_command *c = index->application_commands.items;
 
@@ -136,10 +136,11 @@ const struct indexed_command *find_indexed_command(struct invoke_run *v, struct 
     snprintf(path, sizeof path, "/%s/%" PRIu64 "/application-command-index",
              v->guild_id ? "guilds" : "channels", v->guild_id ? v->guild_id : v->channel_id);
     const struct invoke_command_index *here = invoke_get_json(v, &type_index, path),
-                               *user_index =
-                                   here ? invoke_get_json(v, &type_index,
-                                                          "/users/@me/application-command-index")
-                                        : NULL;
+                                      *user_index =
+                                          here ? invoke_get_json(
+                                                     v, &type_index,
+                                                     "/users/@me/application-command-index")
+                                               : NULL;
     if (!user_index)
         return NULL;
     for (s.type = COMMAND_CHAT_INPUT; s.type <= COMMAND_ENTRY_POINT && !s.found; s.type++) {

@@ -50,7 +50,7 @@ static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_sche
 
 /* Reads the traffic records of the interaction; returns NULL if they are not available. */
 static const struct failure_records *read_interaction_traffic(struct invoke_run *v,
-                                                           snowflake interaction)
+                                                              snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);
 

@@ -234,9 +234,9 @@ int64_t seed_longest_friend_range(const struct seed_options *o)
 {
     if (o->friends == 0)
         return 0;
-    for (int64_t reach = 1; reach < o->users; reach++)
-        if (o->friends <= reach * (o->users - reach))
-            return reach;
+    for (int64_t scope = 1; scope < o->users; scope++)
+        if (o->friends <= scope * (o->users - scope))
+            return scope;
     return -1;
 }
 

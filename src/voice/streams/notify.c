@@ -10,7 +10,7 @@
 
 /* A friend in the guild, with the input for its permissions. */
 struct friend_to_notify {
-    struct permission_input rights_of;
+    struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
     bool wants_notification; /* stream_notifications_enabled */
 };
@@ -42,7 +42,7 @@ static enum err read_friends(struct tx *tx, const struct stream_key *key, struct
     while (!e && rows_next(&rows)) {
         struct friend_to_notify *w = list_append(tx_arena(tx), ret, sizeof *w);
 
-        w->rights_of.user_id = row_id(&rows, 0);
+        w->permissions_of.user_id = row_id(&rows, 0);
         e = settings_from_document(tx_arena(tx),
                                    row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
                                    &settings);
@@ -64,12 +64,12 @@ static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *ke
     if (e)
         return e;
     while (rows_next(&rows)) {
-        while (w < end && w->rights_of.user_id < row_id(&rows, 0))
+        while (w < end && w->permissions_of.user_id < row_id(&rows, 0))
             w++;
-        if (w == end || w->rights_of.user_id != row_id(&rows, 0))
+        if (w == end || w->permissions_of.user_id != row_id(&rows, 0))
             continue;
         ids_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
-        w->rights_of.base |= (uint64_t)row_int(&rows, 2);
+        w->permissions_of.base |= (uint64_t)row_int(&rows, 2);
     }
     return rows_end(&rows);
 }
@@ -79,12 +79,12 @@ static bool friend_can_view(struct friend_to_notify *w, const struct guild *g, u
 {
     const struct list *overwrites = &c->permission_overwrites.value;
 
-    w->rights_of.guild_id = g->id;
-    w->rights_of.owner = g->owner_id == w->rights_of.user_id;
-    w->rights_of.base |= everyone;
-    w->rights_of.roles = w->roles.items;
-    w->rights_of.role_count = w->roles.count;
-    return permissions_in_channel(&w->rights_of, c->type, overwrites->items, overwrites->count,
+    w->permissions_of.guild_id = g->id;
+    w->permissions_of.owner = g->owner_id == w->permissions_of.user_id;
+    w->permissions_of.base |= everyone;
+    w->permissions_of.roles = w->roles.items;
+    w->permissions_of.role_count = w->roles.count;
+    return permissions_in_channel(&w->permissions_of, c->type, overwrites->items, overwrites->count,
                                   false) &
            PERMISSION(VIEW_CHANNEL);
 }
@@ -133,7 +133,7 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
         struct friend_to_notify *w = (struct friend_to_notify *)watchers.items + i;
 
         if (w->wants_notification && friend_can_view(w, &guild, everyone.permissions, &channel))
-            emit_stream_notification(call, key, &streamer, w->rights_of.user_id);
+            emit_stream_notification(call, key, &streamer, w->permissions_of.user_id);
     }
     return e;
 }

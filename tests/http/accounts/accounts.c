@@ -14,7 +14,7 @@
 /* Registers a client through the API with the password "correct horse". */
 static struct client *registered(struct world *w, const char *name)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[200];
 
     snprintf(body, sizeof body, "{'username': '%s', 'password': 'correct horse'}", name);
@@ -29,7 +29,7 @@ static struct client *registered(struct world *w, const char *name)
 
 static void registering_returns_a_working_token_and_all_user_fields(struct world *w)
 {
-    struct answer a = client_post(world_stranger(w),
+    struct answer a = client_post(world_anonymous(w),
                                   "{'username': 'Ada', 'global_name': 'Ada L', 'email': "
                                   "'Ada@Example.org', 'password': 'correct horse'}",
                                   REGISTER);
@@ -59,7 +59,7 @@ static void new_account_takes_its_locale_from_the_request_headers(struct world *
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *arena = world_arena(w);
         struct answer a = client_request(
-            world_stranger(w), "POST", "/api/v10/auth/register",
+            world_anonymous(w), "POST", "/api/v10/auth/register",
             str_printf(arena, "Content-Type: application/json\r\n%s", cases[i].headers).p,
             str_printf(arena, "{\"username\": \"%s\"}", cases[i].name));
         struct client *c = world_client_with(w, answer_text(a, "token"));
@@ -102,7 +102,7 @@ static void invalid_usernames_are_refused_at_registration(struct world *w)
         { "ad\xc3\xa4", "USERNAME_INVALID_CONTAINS" },
         { "everyone", "USERNAME_RESERVED" },
     };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[200];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -117,7 +117,7 @@ static void invalid_usernames_are_refused_at_registration(struct world *w)
 
 static void registering_refuses_a_username_or_email_already_in_use(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_status(client_post(nobody, "{'username': 'ada', 'email': 'a@b.c'}", REGISTER), 200);
     expect_invalid(client_post(nobody, "{'username': 'ADA'}", REGISTER), "username",
@@ -129,7 +129,7 @@ static void registering_refuses_a_username_or_email_already_in_use(struct world 
 
 static void registering_requires_a_password_of_8_to_72_characters(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[300];
 
     expect_invalid(client_post(nobody, "{'username': 'ada', 'password': '1234567'}", REGISTER),
@@ -144,7 +144,7 @@ static void registering_requires_a_password_of_8_to_72_characters(struct world *
 
 static void registering_requires_an_age_of_at_least_13_years(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[200], today[TIMESTAMP_TEXT_SIZE];
     int year, month, day;
 
@@ -166,12 +166,12 @@ static void registering_requires_an_age_of_at_least_13_years(struct world *w)
 static void registering_reports_all_invalid_fields_in_one_response(struct world *w)
 {
     struct answer a = client_post(
-        world_stranger(w), "{'username': 'a', 'email': 'nowhere', 'password': 'short'}", REGISTER);
+        world_anonymous(w), "{'username': 'a', 'email': 'nowhere', 'password': 'short'}", REGISTER);
 
     expect_invalid(a, "username", "BASE_TYPE_BAD_LENGTH");
     expect_invalid(a, "email", "EMAIL_TYPE_INVALID_EMAIL");
     expect_invalid(a, "password", "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(client_post(world_stranger(w), "{}", REGISTER), "username",
+    expect_invalid(client_post(world_anonymous(w), "{}", REGISTER), "username",
                    "BASE_TYPE_REQUIRED");
 }
 
@@ -179,7 +179,7 @@ static void registering_reports_all_invalid_fields_in_one_response(struct world 
 
 static void login_accepts_username_or_email(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_status(client_post(nobody,
                               "{'username': 'ada', 'email': 'ada@example.org', 'password': "
@@ -197,7 +197,7 @@ static void login_accepts_username_or_email(struct world *w)
 
 static void failed_login_does_not_reveal_whether_the_account_exists(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     registered(w, "ada");
     world_client(w, "tokenonly"); /* an account without a password */
@@ -217,7 +217,7 @@ static void bots_cannot_log_in_with_a_password(struct world *w)
 {
     world_bot(w, "helper");
     expect_invalid(
-        client_post(world_stranger(w), "{'login': 'helper', 'password': 'correct horse'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'helper', 'password': 'correct horse'}", LOGIN),
         "login", "INVALID_LOGIN");
 }
 
@@ -225,7 +225,7 @@ static void logging_out_revokes_only_the_token_used(struct world *w)
 {
     struct client *one = registered(w, "ada");
     struct answer a =
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));
 
     expect_status(client_get(one, "/users/@me"), 200);
@@ -243,7 +243,7 @@ static void malformed_or_wrong_type_credentials_get_401(struct world *w)
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
     char text[400];
 
-    expect_error(client_get(world_stranger(w), "/users/@me"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/users/@me"), 401, 0);
     expect_error(client_get(world_client_with(w, "nonsense"), "/users/@me"), 401, 0);
     snprintf(text, sizeof text, "Bot %s", ada->authorization);
     expect_error(client_get(world_client_with(w, text), "/users/@me"), 401, 0);
@@ -295,13 +295,13 @@ static void requests_of_disabled_accounts_get_403_20013(struct world *w)
     world_restart(w);
     expect_error(client_get(ada, "/users/@me"), 403, 20013);
     expect_error(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN), 403,
-        20013);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
+        403, 20013);
 }
 
 static void logging_in_with_undelete_cancels_account_deletion(struct world *w)
 {
-    struct client *ada = registered(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = registered(w, "ada"), *nobody = world_anonymous(w);
 
     store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), schedule_deletion,
               ada->id);
@@ -460,7 +460,7 @@ static void changing_the_password_revokes_all_earlier_tokens(struct world *w)
 {
     struct client *one = registered(w, "ada");
     struct answer a =
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));
 
     expect_status(client_get(two, "/users/@me"), 200);
@@ -472,10 +472,10 @@ static void changing_the_password_revokes_all_earlier_tokens(struct world *w)
     expect_error(client_get(one, "/users/@me"), 401, 0);
     expect_error(client_get(two, "/users/@me"), 401, 0);
     expect_invalid(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
         "login", "INVALID_LOGIN");
     expect_status(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN),
         200);
 }
 
@@ -503,7 +503,8 @@ static void uploaded_avatar_is_served_after_a_restart(struct world *w)
 
     snprintf(path, sizeof path, "/avatars/%s/%s.png?size=64", ada->id, hash);
     world_restart(w);
-    struct answer picture = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    struct answer picture =
+        client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
     expect(picture.body.n == 70 && memcmp(picture.body.p, "\x89PNG", 4) == 0);

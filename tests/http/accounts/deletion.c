@@ -16,7 +16,7 @@
 
 static struct client *register_user(struct world *w, const char *name)
 {
-    struct answer a = client_post(world_stranger(w),
+    struct answer a = client_post(world_anonymous(w),
                                   TEXT(w, "{'username': '%s', 'password': 'correct horse'}", name),
                                   "/auth/register");
 
@@ -28,7 +28,7 @@ static struct client *register_user(struct world *w, const char *name)
 
 static struct answer log_in(struct world *w, const char *more)
 {
-    return client_post(world_stranger(w),
+    return client_post(world_anonymous(w),
                        TEXT(w, "{'login': 'ada', 'password': 'correct horse'%s}", more),
                        "/auth/login");
 }
@@ -182,7 +182,7 @@ static void deleting_an_account_with_mfa_requires_an_mfa_code(struct world *w)
     a = log_in(w, ", 'undelete': true");
     expect_json(a, "{'mfa': true}");
     expect_error(log_in(w, ""), 403, 20011);
-    expect_status(client_post(world_stranger(w),
+    expect_status(client_post(world_anonymous(w),
                               TEXT(w, "{'ticket': '%s', 'code': '%06u'}", answer_text(a, "ticket"),
                                    totp_code_of_step(secret, clock_s() / TOTP_STEP_S + 1)),
                               "/auth/mfa/totp"),

@@ -46,8 +46,8 @@ static int account_count(void)
 static struct client *register_numbered_user(struct world *w, int number)
 {
     struct answer a = client_post(
-        world_stranger(w), TEXT(w, "{'username': 'person%d', 'password': 'correct horse'}", number),
-        "/auth/register");
+        world_anonymous(w),
+        TEXT(w, "{'username': 'person%d', 'password': 'correct horse'}", number), "/auth/register");
 
     expect_status(a, 200);
     struct client *c = world_client_with(w, answer_text(a, "token"));

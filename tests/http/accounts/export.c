@@ -96,7 +96,7 @@ static void export_contains_all_data_of_its_user_and_is_private(struct world *w)
     expect(tar.n % 512 == 0);
 
     expect_error(client_get(p.bob, HARVEST "/%s", id), 404, 0);
-    expect_error(client_get(world_stranger(w), HARVEST "/%s", id), 401, 0);
+    expect_error(client_get(world_anonymous(w), HARVEST "/%s", id), 401, 0);
     expect_error(client_get(p.ada, HARVEST "/%s", p.ada->id), 404, 0);
     struct stat st;
     const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);
@@ -264,7 +264,7 @@ static void export_size_counts_towards_the_upload_quota(struct world *w)
 static void erasing_an_account_deletes_its_export(struct world *w)
 {
     struct answer a = client_post(
-        world_stranger(w), "{'username': 'gone', 'password': 'correct horse'}", "/auth/register");
+        world_anonymous(w), "{'username': 'gone', 'password': 'correct horse'}", "/auth/register");
     struct client *c = world_client_with(w, answer_text(a, "token"));
     const char *id = answer_text(client_post(c, "{}", HARVEST), "harvest_id");
     const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);

@@ -12,7 +12,7 @@
 
 static struct client *register_user(struct world *w, const char *body)
 {
-    struct answer a = client_post(world_stranger(w), body, "/auth/register");
+    struct answer a = client_post(world_anonymous(w), body, "/auth/register");
 
     expect_status(a, 200);
     return world_client_with(w, answer_text(a, "token"));
@@ -20,24 +20,24 @@ static struct client *register_user(struct world *w, const char *body)
 
 static struct answer verify_email(struct world *w, const char *token)
 {
-    return client_post(world_stranger(w), TEXT(w, "{'token': '%s'}", token), "/auth/verify");
+    return client_post(world_anonymous(w), TEXT(w, "{'token': '%s'}", token), "/auth/verify");
 }
 
 static struct answer request_password_reset(struct world *w, const char *login)
 {
-    return client_post(world_stranger(w), TEXT(w, "{'login': '%s'}", login), "/auth/forgot");
+    return client_post(world_anonymous(w), TEXT(w, "{'login': '%s'}", login), "/auth/forgot");
 }
 
 static struct answer reset_password(struct world *w, const char *token, const char *password)
 {
-    return client_post(world_stranger(w),
+    return client_post(world_anonymous(w),
                        TEXT(w, "{'token': '%s', 'password': '%s'}", token, password),
                        "/auth/reset");
 }
 
 static struct answer log_in_as_ada(struct world *w, const char *password)
 {
-    return client_post(world_stranger(w), TEXT(w, "{'login': 'ada', 'password': '%s'}", password),
+    return client_post(world_anonymous(w), TEXT(w, "{'login': 'ada', 'password': '%s'}", password),
                        "/auth/login");
 }
 
@@ -298,11 +298,11 @@ static void unfinished_mail_is_sent_after_a_restart(struct world *w)
 
 static void email_with_non_ascii_or_special_characters_is_refused(struct world *w)
 {
-    expect_invalid(client_post(world_stranger(w),
+    expect_invalid(client_post(world_anonymous(w),
                                "{'username': 'ada', 'email': 'a>b@mail.example'}",
                                "/auth/register"),
                    "email", "EMAIL_TYPE_INVALID_EMAIL");
-    expect_invalid(client_post(world_stranger(w),
+    expect_invalid(client_post(world_anonymous(w),
                                "{'username': 'ada', 'email': '\xc3\xa4@mail.example'}",
                                "/auth/register"),
                    "email", "EMAIL_TYPE_INVALID_EMAIL");

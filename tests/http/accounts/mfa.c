@@ -28,7 +28,7 @@ static struct client *register_ada(struct world *w)
 {
     world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
     struct answer a = client_post(
-        world_stranger(w), "{'username': 'ada', 'password': 'correct horse'}", "/auth/register");
+        world_anonymous(w), "{'username': 'ada', 'password': 'correct horse'}", "/auth/register");
 
     expect_status(a, 200);
     return world_client_with(w, answer_text(a, "token"));
@@ -55,7 +55,7 @@ static struct client *register_ada_with_mfa(struct world *w, struct answer *ret)
 
 static struct answer log_in(struct world *w, const char *more)
 {
-    return client_post(world_stranger(w),
+    return client_post(world_anonymous(w),
                        TEXT(w, "{'login': 'ada', 'password': 'correct horse'%s}", more),
                        "/auth/login");
 }
@@ -63,7 +63,7 @@ static struct answer log_in(struct world *w, const char *more)
 static struct answer finish_mfa_login(struct world *w, const char *kind, const char *ticket,
                                       const char *code)
 {
-    return client_post(world_stranger(w), TEXT(w, "{'ticket': '%s', 'code': '%s'}", ticket, code),
+    return client_post(world_anonymous(w), TEXT(w, "{'ticket': '%s', 'code': '%s'}", ticket, code),
                        "/auth/mfa/%s", kind);
 }
 
@@ -279,19 +279,19 @@ static void account_is_rate_limited_after_twenty_wrong_mfa_codes(struct world *w
 static void password_reset_by_mail_still_requires_the_mfa_code(struct world *w)
 {
     struct answer a =
-        client_post(world_stranger(w),
+        client_post(world_anonymous(w),
                     "{'username': 'ada', 'password': 'correct horse', 'email': 'ada@mail.example'}",
                     "/auth/register");
     struct client *ada = world_client_with(w, answer_text(a, "token"));
 
-    expect_status(client_post(world_stranger(w),
+    expect_status(client_post(world_anonymous(w),
                               TEXT(w, "{'token': '%s'}", mailbox_token(w, 1, "verify")),
                               "/auth/verify"),
                   200);
     expect_status(enable_mfa(ada, SECRET, totp_code_at(w, 0)), 200);
-    expect_status(client_post(world_stranger(w), "{'login': 'ada'}", "/auth/forgot"), 204);
+    expect_status(client_post(world_anonymous(w), "{'login': 'ada'}", "/auth/forgot"), 204);
     a = client_post(
-        world_stranger(w),
+        world_anonymous(w),
         TEXT(w, "{'token': '%s', 'password': 'another horse'}", mailbox_token(w, 2, "reset")),
         "/auth/reset");
     expect_json(a, "{'mfa': true}");

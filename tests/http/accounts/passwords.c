@@ -34,7 +34,7 @@ static int start_login(struct world *w)
     static const char login[] = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
                                 "Content-Type: application/json\r\nContent-Length: 33\r\n\r\n"
                                 "{\"login\":\"nobody\",\"password\":\"x\"}";
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
 
     expect(send(fd, login, sizeof login - 1, 0) == sizeof login - 1);
     return fd;
@@ -153,7 +153,7 @@ static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
 
 static struct client *client_from_address(struct world *w, const char *address)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
 
     snprintf(c->address, sizeof c->address, "%s", address);
     return c;

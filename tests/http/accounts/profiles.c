@@ -58,7 +58,7 @@ static void control_and_invisible_characters_are_refused_in_names(struct world *
         expect_invalid(client_post(ada, body.p, "/guilds"), "name", "STRING_TYPE_REGEX");
     }
     expect_status(client_patch(ada, "{'global_name': 'a\\u200db \\u00e9'}", "/users/@me"), 200);
-    expect_invalid(client_post(world_stranger(w),
+    expect_invalid(client_post(world_anonymous(w),
                                "{'username': 'eve', 'password': 'a good password', "
                                "'email': 'x@y\\r\\nBcc:z'}",
                                "/auth/register"),
@@ -287,7 +287,7 @@ static void custom_status_is_stored_and_can_be_cleared(struct world *w)
 
 static void login_response_contains_locale_and_theme(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct answer a =
         client_post(nobody, "{'username': 'kim', 'password': 'correct horse'}", "/auth/register");
     struct client *kim = world_client_with(w, answer_text(a, "token"));
@@ -360,7 +360,7 @@ static void changing_the_profile_validates_and_stores_its_fields(struct world *w
 
     befriend(w, ada, bob);
     client_patch(ada, "{'bio': 'about ada'}", "/users/@me");
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_patch(ada,
                                    "{'pronouns': ' she/her ', 'accent_color': 255, 'theme_colors': "
                                    "[1, 16777215], 'banner': '" PNG "'}",
@@ -547,7 +547,7 @@ static void bearer_token_sees_the_user_fields_of_its_scopes(struct world *w)
 
 static void six_default_avatars_are_served(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char path[64];
 
     for (int i = 0; i < 6; i++) {

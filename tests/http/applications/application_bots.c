@@ -147,12 +147,12 @@ static void client_secret_is_shown_once_and_stored_as_digest(struct world *w)
     expect(strlen(first) == 43 && strcmp(first, second) != 0);
     expect_absent(client_get(ada, APPS "/%s", id), "secret");
     expect(store_count(w, "select length(secret_digest) from applications") == 32);
-    expect_status(client_form(world_stranger(w), "/oauth2/token",
+    expect_status(client_form(world_anonymous(w), "/oauth2/token",
                               "grant_type=client_credentials&scope=identify&client_id=%s"
                               "&client_secret=%s",
                               id, first),
                   401);
-    expect_status(client_form(world_stranger(w), "/oauth2/token",
+    expect_status(client_form(world_anonymous(w), "/oauth2/token",
                               "grant_type=client_credentials&scope=identify&client_id=%s"
                               "&client_secret=%s",
                               id, second),

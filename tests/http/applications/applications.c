@@ -89,7 +89,7 @@ static void application_urls_cover_and_webhook_fields_can_be_changed(struct worl
     expect_json(client_patch(ada, "{'event_webhooks_status': 2}", APPS "/%s", id),
                 "{'event_webhooks_status': 2}");
     expect_json(client_get(ada, APPS "/%s", id), "{'event_webhooks_status': 2}");
-    expect_status(client_request(world_stranger(w), "GET",
+    expect_status(client_request(world_anonymous(w), "GET",
                                  TEXT(w, "/app-icons/%s/%s.png", id, answer_text(a, "cover_image")),
                                  "", STR("")),
                   200);
@@ -462,7 +462,7 @@ static void application_icon_can_be_set_served_and_removed(struct world *w)
     expect_status(a, 201);
     const char *id = answer_text(a, "id"), *icon = answer_text(a, "icon");
     struct answer picture =
-        client_request(world_stranger(w), "GET", TEXT(w, "/app-icons/%s/%s.png", id, icon), NULL,
+        client_request(world_anonymous(w), "GET", TEXT(w, "/app-icons/%s/%s.png", id, icon), NULL,
                        (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));

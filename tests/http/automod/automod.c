@@ -43,7 +43,7 @@ static const char *create_rule(struct automod_guild *g, int trigger, const char 
                     RULES, g->v.id);
 
     expect_status(a, 200);
-    forget_told(g->v.world);
+    discard_received(g->v.world);
     return answer_text(a, "id");
 }
 
@@ -61,20 +61,21 @@ static void blocked_message_is_not_stored_but_recorded_in_audit_log(struct world
     struct answer a = send_text(g.bob, &g, "a Cat!");
 
     expect_error(a, 400, 200000);
-    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 143, 'user_id': '%s', 'target_id': '%s', 'options': "
-                "{'auto_moderation_rule_name': 'Rule', 'auto_moderation_rule_trigger_type': '1', "
-                "'channel_id': '%s'}}",
-                g.bob->id, g.bob->id, g.v.channel);
-    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
-                "AUTO_MODERATION_ACTION_EXECUTION",
-                "{'guild_id': '%s', 'action': {'type': 1, 'metadata': {}}, 'rule_id': '%s', "
-                "'rule_trigger_type': 1, 'user_id': '%s', 'channel_id': '%s', "
-                "'content': 'a Cat!', 'matched_keyword': 'cat', 'matched_content': 'Cat'}",
-                g.v.id, id, g.bob->id, g.v.channel);
+    expect_received(
+        w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 143, 'user_id': '%s', 'target_id': '%s', 'options': "
+        "{'auto_moderation_rule_name': 'Rule', 'auto_moderation_rule_trigger_type': '1', "
+        "'channel_id': '%s'}}",
+        g.bob->id, g.bob->id, g.v.channel);
+    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+                    "AUTO_MODERATION_ACTION_EXECUTION",
+                    "{'guild_id': '%s', 'action': {'type': 1, 'metadata': {}}, 'rule_id': '%s', "
+                    "'rule_trigger_type': 1, 'user_id': '%s', 'channel_id': '%s', "
+                    "'content': 'a Cat!', 'matched_keyword': 'cat', 'matched_content': 'Cat'}",
+                    g.v.id, id, g.bob->id, g.v.channel);
     expect(!dom_at(world_last_event(w, "AUTO_MODERATION_ACTION_EXECUTION"), "message_id"));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(send_text(g.bob, &g, "dogs"), 400, 200000);
     expect_error(send_text(g.bob, &g, "dormice"), 400, 200000);
     expect_error(send_text(g.bob, &g, "dormouses"), 400, 200000);
@@ -125,26 +126,27 @@ static void alert_action_posts_a_message_of_type_24(struct world *w)
                 TEXT(w, "{'type': 2, 'metadata': {'channel_id': '%s'}}", g.alerts));
     struct answer a = send_text(g.bob, &g, "one cat");
     expect_status(a, 200);
-    expect_told(w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.v.channel)), "MESSAGE_CREATE",
-                "{'content': 'one cat'}");
-    expect_told(w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.alerts)), "MESSAGE_CREATE",
-                "{'type': 24, 'author': {'id': '%s'}, 'content': '', 'embeds': [{'type': "
-                "'auto_moderation_message', 'description': 'one cat', 'fields': [{'name': "
-                "'rule_name', 'value': 'Rule'}, {'name': 'channel_id', 'value': '%s'}, {'name': "
-                "'decision_id'}, {'name': 'decision_outcome', 'value': 'flagged'}, {'name': "
-                "'keyword', 'value': 'cat'}, {'name': 'keyword_matched_content', 'value': 'cat'}, "
-                "{'name': 'flagged_message_id', 'value': '%s'}]}]}",
-                g.bob->id, g.v.channel, answer_text(a, "id"));
+    expect_received(w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.v.channel)),
+                    "MESSAGE_CREATE", "{'content': 'one cat'}");
+    expect_received(
+        w, audience_of_channel_viewers(id_of(g.v.id), id_of(g.alerts)), "MESSAGE_CREATE",
+        "{'type': 24, 'author': {'id': '%s'}, 'content': '', 'embeds': [{'type': "
+        "'auto_moderation_message', 'description': 'one cat', 'fields': [{'name': "
+        "'rule_name', 'value': 'Rule'}, {'name': 'channel_id', 'value': '%s'}, {'name': "
+        "'decision_id'}, {'name': 'decision_outcome', 'value': 'flagged'}, {'name': "
+        "'keyword', 'value': 'cat'}, {'name': 'keyword_matched_content', 'value': 'cat'}, "
+        "{'name': 'flagged_message_id', 'value': '%s'}]}]}",
+        g.bob->id, g.v.channel, answer_text(a, "id"));
     const char *alert =
         str_dup_cstring(world_arena(w), dom_at(world_last_event(w, "MESSAGE_CREATE"), "id")->text);
-    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 144}");
-    expect_told(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
-                "AUTO_MODERATION_ACTION_EXECUTION",
-                "{'action': {'type': 2, 'metadata': {'channel_id': '%s'}}, 'message_id': '%s', "
-                "'alert_system_message_id': '%s'}",
-                g.alerts, answer_text(a, "id"), alert);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 144}");
+    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+                    "AUTO_MODERATION_ACTION_EXECUTION",
+                    "{'action': {'type': 2, 'metadata': {'channel_id': '%s'}}, 'message_id': '%s', "
+                    "'alert_system_message_id': '%s'}",
+                    g.alerts, answer_text(a, "id"), alert);
+    expect_nothing_received(w);
     /* Bob cannot delete the alert, and nobody can edit it. */
     expect_error(client_delete(g.bob, SAY "/%s", g.alerts, alert), 403, 50013);
     expect_error(client_patch(g.ada, "{'flags': 4}", SAY "/%s", g.alerts, alert), 403, 50021);
@@ -207,7 +209,7 @@ static void rule_does_not_apply_to_exempt_roles_and_channels(struct world *w)
     test_guild_add(&g.v, bot);
     expect_status(send_text(bot, &g, "cat"), 200);
     a = client_post(g.ada, "{'name': 'hook'}", "/channels/%s/webhooks", g.v.channel);
-    expect_status(client_post(world_stranger(w), "{'content': 'cat'}", "/webhooks/%s/%s",
+    expect_status(client_post(world_anonymous(w), "{'content': 'cat'}", "/webhooks/%s/%s",
                               answer_text(a, "id"), answer_text(a, "token")),
                   204);
 }

@@ -29,24 +29,25 @@ static void invites_disabled_until_blocks_and_unblocks_joining(struct world *w)
     expect_status(client_patch(h.ada, TEXT(w, "{'safety_alerts_channel_id': '%s'}", text),
                                "/guilds/%s", h.guild),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, TEXT(w, "{'invites_disabled_until': %s}", in_hours(w, 2)),
                            INCIDENTS, h.guild),
                 "{'dms_disabled_until': null}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'incidents_data': {'dms_disabled_until': null, 'raid_detected_at': null, "
-                "'dm_spam_detected_at': null}}");
-    expect_told(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
-                "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'incidents_data': {'dms_disabled_until': null, 'raid_detected_at': null, "
+                    "'dm_spam_detected_at': null}}");
+    expect_received(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                    "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
+    expect_nothing_received(w);
     expect_error(client_post(eve, NULL, "/invites/%s", code), 403, 40069);
     expect_json(client_put(h.bob, "{'invites_disabled_until': null}", INCIDENTS, h.guild),
                 "{'invites_disabled_until': null, 'dms_disabled_until': null}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE", "{'incidents_data': null}");
-    expect_told(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
-                "{'type': 37, 'content': ''}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'incidents_data': null}");
+    expect_received(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                    "{'type': 37, 'content': ''}");
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
 }
 

@@ -42,29 +42,31 @@ static void automod_rule_can_be_created_changed_and_deleted(struct world *w)
                 id, h.guild, h.bob->id);
     expect_absent(a, "trigger_metadata.presets");
     expect_absent(a, "trigger_metadata.mention_total_limit");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 140, 'target_id': '%s', 'changes': [{'key': 'name', "
-                "'new_value': 'Cats'}, {}, {}, {}, {}, {}, {}, {'key': '$add_keyword_filter', "
-                "'new_value': ['cat']}]}",
-                id);
-    expect_told(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_CREATE", "{'id': '%s'}", id);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 140, 'target_id': '%s', 'changes': [{'key': 'name', "
+                    "'new_value': 'Cats'}, {}, {}, {}, {}, {}, {}, {'key': '$add_keyword_filter', "
+                    "'new_value': ['cat']}]}",
+                    id);
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_CREATE", "{'id': '%s'}",
+                    id);
     a = client_patch(h.bob,
                      "{'trigger_metadata': {'keyword_filter': ['dog'], 'allow_list': ['hot dog']}}",
                      RULE, h.guild, id);
     expect_json(a, "{'name': 'Cats', 'trigger_metadata': {'keyword_filter': ['dog']}}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 141, 'changes': [{'key': '$add_keyword_filter'}, "
-                "{'key': '$remove_keyword_filter', 'new_value': ['cat']}, "
-                "{'key': '$add_allow_list'}]}");
-    expect_told(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
-                "{'id': '%s', 'trigger_metadata': {'allow_list': ['hot dog']}}", id);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 141, 'changes': [{'key': '$add_keyword_filter'}, "
+                    "{'key': '$remove_keyword_filter', 'new_value': ['cat']}, "
+                    "{'key': '$add_allow_list'}]}");
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
+                    "{'id': '%s', 'trigger_metadata': {'allow_list': ['hot dog']}}", id);
     expect_json(client_get(h.bob, RULES, h.guild), "[{'id': '%s'}]", id);
     expect_json(client_get(h.bob, RULE, h.guild, id), "{'id': '%s'}", id);
     expect_status(client_delete(h.bob, RULE, h.guild, id), 204);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 142}");
-    expect_told(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_DELETE", "{'id': '%s'}", id);
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 142}");
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_DELETE", "{'id': '%s'}",
+                    id);
+    expect_nothing_received(w);
     expect_error(client_get(h.bob, RULE, h.guild, id), 404, 0);
     expect_error(client_patch(h.bob, "{}", RULE, h.guild, id), 404, 0);
     expect_error(client_delete(h.bob, RULE, h.guild, id), 404, 0);
@@ -228,14 +230,14 @@ static void deleted_roles_and_channels_are_removed_from_exemptions(struct world 
                                     role, channel),
                                RULE, h.guild, rule),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 32}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
-                role);
-    expect_told(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
-                "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 32}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    role);
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
+                    "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
     expect_status(client_delete(h.ada, "/channels/%s", channel), 200);
     expect_json(client_get(h.ada, RULE, h.guild, rule),
                 "{'exempt_roles': ['5'], 'exempt_channels': [], 'trigger_metadata': "

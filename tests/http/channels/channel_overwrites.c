@@ -157,21 +157,22 @@ static void overwrite_can_be_put_and_deleted_with_audit_and_event(struct world *
     put_member(g, bob);
     expect_status(client_put(ada, "{'type': 1, 'deny': '1024'}", PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 13, c);
-    expect_told(
+    expect_received(
         w, viewers(g, c), "CHANNEL_UPDATE",
         "{'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '0', 'deny': '1024'}]}",
         bob->id);
     expect_error(client_get(bob, "/channels/%s", c), 403, 50001);
     expect_status(client_put(ada, "{'type': 1, 'allow': 1024}", PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 14, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}", bob->id);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE",
+                    "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}",
+                    bob->id);
     expect_status(client_get(bob, "/channels/%s", c), 200);
 
     expect_status(client_delete(ada, PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 15, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_received(w);
     expect_error(client_delete(ada, PERMISSIONS, c, bob->id), 404, 10009);
 }
 
@@ -242,26 +243,27 @@ static void synced_channels_copy_overwrite_changes_of_their_category(struct worl
 
     expect_status(client_put(ada, "{'type': 0, 'deny': '2048'}", PERMISSIONS, cat, g), 204);
     expect_audit(w, g, 13, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE",
+                    "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced,
+                    g);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s", own), "{'permission_overwrites': [{'id': '%s'}]}",
                 ada->id);
 
     expect_status(client_put(ada, "{'type': 0, 'allow': '64'}", PERMISSIONS, cat, g), 204);
     expect_audit(w, g, 14, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE",
+                    "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
+    expect_nothing_received(w);
 
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
     expect_audit(w, g, 11, cat);
     expect_audit(w, g, 15, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_received(w);
 }
 
 /* Creates a category of 50 channels with nearly the maximum number of overwrites of a guild. */
@@ -286,12 +288,12 @@ static const char *make_large_category(struct world *w, struct client *c, const 
 static void expect_synced_updates(struct world *w, const char *g, const char *cat, int action)
 {
     expect_audit(w, g, action, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
     expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
     for (int i = 1; i <= 50; i++)
         if (i != 20)
-            expect_told(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
-    expect_nothing_told(w);
+            expect_received(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
+    expect_nothing_received(w);
 }
 
 static void overwrite_changes_of_a_large_category_sync_in_batches(struct world *w)
@@ -300,13 +302,13 @@ static void overwrite_changes_of_a_large_category_sync_in_batches(struct world *
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
 
     world_sql(w, "delete from overwrites where channel_id = 20 and target_id > 105");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, cat, ada->id), 204);
     expect_synced_updates(w, g, cat, 13);
     expect(world_number(w, "select count(*) from overwrites where target_id = %s", ada->id) == 50);
     expect(world_number(w, "select count(*) from overwrites") == 50 * 901 + 5);
 
-    forget_told(w);
+    discard_received(w);
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
     expect_synced_updates(w, g, cat, 11);
     expect(world_number(w, "select count(*) from overwrites") == 5);

@@ -113,9 +113,9 @@ static void creating_a_channel_sends_channel_create_and_audit_entry(struct world
     expect_json(a, "{'name': 'new', 'topic': 'All of it', 'nsfw': true, 'position': 7, "
                    "'rate_limit_per_user': 21600, 'default_auto_archive_duration': 4320}");
     expect_audit(w, g, 10, answer_text(a, "id"));
-    expect_told(w, viewers(g, answer_text(a, "id")), "CHANNEL_CREATE",
-                "{'id': '%s', 'guild_id': '%s', 'name': 'new'}", answer_text(a, "id"), g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, answer_text(a, "id")), "CHANNEL_CREATE",
+                    "{'id': '%s', 'guild_id': '%s', 'name': 'new'}", answer_text(a, "id"), g);
+    expect_nothing_received(w);
     expect_silence(ada);
 }
 
@@ -131,8 +131,8 @@ static void audit_log_reason_header_is_stored_in_the_entry(struct world *w)
                                      "X-Audit-Log-Reason: more%20room\r\n",
                                      STR("{\"name\": \"new\"}"));
     expect_status(a, 201);
-    expect_told(w, audience_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
+    expect_received(w, audience_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
 }
 
 static void new_channel_gets_the_last_position(struct world *w)
@@ -307,10 +307,10 @@ static void moving_channels_sends_channel_update_for_each_moved_one(struct world
             .p,
         CHANNELS, g);
     expect_status(done, 204);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'position': 11}", a);
-    expect_told(w, viewers(g, b), "CHANNEL_UPDATE",
-                "{'id': '%s', 'position': 10, 'parent_id': '%s'}", b, cat);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'position': 11}", a);
+    expect_received(w, viewers(g, b), "CHANNEL_UPDATE",
+                    "{'id': '%s', 'position': 10, 'parent_id': '%s'}", b, cat);
+    expect_nothing_received(w);
     expect_status(
         client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': null}]", b).p, CHANNELS, g),
         204);
@@ -334,7 +334,7 @@ static void moving_unknown_channels_changes_nothing(struct world *w)
         404, 10003);
     /* No position of the request was applied. */
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_invalid(client_patch(ada, "[{'position': 1}]", CHANNELS, g), "0.id",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': '%s'}]", a, a).p,
@@ -351,7 +351,7 @@ static void moving_unknown_channels_changes_nothing(struct world *w)
     expect_invalid(both, "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
     expect_invalid(both, "2.parent_id", "CHANNEL_PARENT_INVALID");
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void lock_permissions_copies_overwrites_of_the_category(struct world *w)
@@ -372,12 +372,12 @@ static void lock_permissions_copies_overwrites_of_the_category(struct world *w)
 
     expect_error(client_patch(bob, move, CHANNELS, g), 403, 50013);
     expect_status(client_patch(ada, move, CHANNELS, g), 204);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE",
-                "{'parent_id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", cat,
-                g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE",
+                    "{'parent_id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}",
+                    cat, g);
+    expect_nothing_received(w);
     expect_status(client_patch(ada, move, CHANNELS, g), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 enum { FULL = 1000, FULL_CHANNELS = 50 }; /* overwrites per channel, and number of such channels */
@@ -420,10 +420,10 @@ static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
     for (int i = 0; i < FULL_CHANNELS; i++) {
         const char *id = TEXT(w, "%d", 5000 + i);
 
-        expect_told(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
-                    100 - i);
+        expect_received(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
+                        100 - i);
     }
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(ada, "/channels/%s", cat), 200);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
     expect_number(w, 0, TEXT(w, "select count(*) from channels where parent_id = %s", cat));
@@ -498,8 +498,8 @@ static void channel_patch_keeps_absent_fields_and_resets_null_fields(struct worl
     expect_json(a, "{'name': 'b', 'topic': 'old', 'nsfw': true, 'position': 3, "
                    "'rate_limit_per_user': 0}");
     expect_audit(w, g, 11, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'id': '%s', 'name': 'b'}", c);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE", "{'id': '%s', 'name': 'b'}", c);
+    expect_nothing_received(w);
     expect_json(client_patch(ada, "{'topic': null, 'nsfw': null}", "/channels/%s", c),
                 "{'topic': null, 'nsfw': false, 'name': 'b'}");
     expect_invalid(client_patch(ada, "{'name': null}", "/channels/%s", c), "name",
@@ -607,8 +607,8 @@ static void deleting_a_channel_returns_it_and_sends_channel_delete(struct world 
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'name': 'a'}", c);
     expect_audit(w, g, 12, c);
-    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", c, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", c, g);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/channels/%s", c), 404, 10003);
 }
 
@@ -622,11 +622,11 @@ static void deleting_a_category_removes_its_channels_parent_id(struct world *w)
     const char *a = make_channel(ada, g, under), *b = make_channel(ada, g, under);
 
     expect_status(client_delete(ada, "/channels/%s", cat), 200);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", a);
-    expect_told(w, viewers(g, b), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", b);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", a);
+    expect_received(w, viewers(g, b), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", b);
     expect_audit(w, g, 12, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_DELETE", "{'id': '%s'}", cat);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_DELETE", "{'id': '%s'}", cat);
+    expect_nothing_received(w);
 }
 
 static void deleting_the_system_channel_clears_the_guild_field(struct world *w)
@@ -638,12 +638,12 @@ static void deleting_the_system_channel_clears_the_guild_field(struct world *w)
 
     run_sql(w, "update guilds set system_channel_id = $2, afk_channel_id = 7 where id = $1", g, c);
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, audience_of_guild(id_of(g)), "GUILD_UPDATE",
-                "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
-    forget_told(w);
+    expect_received(w, audience_of_guild(id_of(g)), "GUILD_UPDATE",
+                    "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
+    discard_received(w);
     expect_status(client_delete(ada, "/channels/%s", voice), 200);
     expect_audit(w, g, 12, voice);
-    expect_told(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
+    expect_received(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
 }
 
 static void deleting_a_channel_deletes_its_attachments(struct world *w)

@@ -28,7 +28,7 @@ static struct forum create_forum(struct world *w)
     f.id = answer_text(a, "id");
     f.open = answer_text(a, "available_tags.0.id");
     f.moderated = answer_text(a, "available_tags.1.id");
-    forget_told(w);
+    discard_received(w);
     return f;
 }
 
@@ -88,7 +88,7 @@ static void forum_tags_can_be_created_changed_and_deleted_singly(struct world *w
     expect_json(client_post(f.ada, "{'name': 'a'}", "/channels/%s/tags", f.id),
                 "{'available_tags': [{}, {}, {'name': 'a'}]}");
     expect_audit(w, f.guild, 11, f.id);
-    expect_told(w, viewers(f.guild, f.id), "CHANNEL_UPDATE", "{'id': '%s'}", f.id);
+    expect_received(w, viewers(f.guild, f.id), "CHANNEL_UPDATE", "{'id': '%s'}", f.id);
     expect_error(client_post(f.ada, "{'name': 'a'}", "/channels/%s/tags", f.id), 400, 40061);
     expect_json(client_put(f.ada, "{'name': 'b'}", "/channels/%s/tags/%s", f.id, f.open),
                 "{'available_tags': [{'id': '%s', 'name': 'b', 'emoji_name': null}, {}, {}]}",
@@ -120,12 +120,12 @@ static void forum_post_is_created_with_its_first_message(struct world *w)
                 "'%s'}, 'message_count': 0, 'total_message_sent': 0, 'member_count': 1}",
                 f.id, f.open, id, id, f.bob->id);
     expect_audit(w, f.guild, 110, id);
-    expect_told(w, viewers(f.guild, id), "THREAD_CREATE",
-                "{'id': '%s', 'newly_created': true, 'applied_tags': ['%s']}", id, f.open);
-    expect_told(w, viewers(f.guild, id), "MESSAGE_CREATE", "{'id': '%s', 'position': 0}", id);
-    expect_told(w, viewers(f.guild, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
+    expect_received(w, viewers(f.guild, id), "THREAD_CREATE",
+                    "{'id': '%s', 'newly_created': true, 'applied_tags': ['%s']}", id, f.open);
+    expect_received(w, viewers(f.guild, id), "MESSAGE_CREATE", "{'id': '%s', 'position': 0}", id);
+    expect_received(w, viewers(f.guild, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
     expect_event(f.bob, "THREAD_MEMBERS_UPDATE", "{}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(f.ada, "/channels/%s", f.id), "{'last_message_id': '%s'}", id);
     expect_json(client_post(f.ada, "{'content': 'more'}", "/channels/%s/messages", id),
                 "{'position': 1}");
@@ -160,7 +160,7 @@ static void invalid_forum_posts_are_refused(struct world *w)
     expect_invalid(client_post(f.bob, "{'name': 'p', 'applied_tags': [1, 2, 3, 4, 5, 6]" FIRST "}",
                                THREADS, f.id),
                    "applied_tags", "BASE_TYPE_MAX_LENGTH");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_patch(f.ada, "{'flags': 16}", "/channels/%s", f.id), 200);
     expect_error(client_post(f.bob, "{'name': 'p'" FIRST "}", THREADS, f.id), 400, 40067);
     expect_error(client_post(f.ada, "{'name': 'p'" FIRST "}", THREADS, f.id), 400, 40067);
@@ -215,7 +215,7 @@ static void webhook_creates_forum_posts_with_thread_name(struct world *w)
     struct forum f = create_forum(w);
     struct answer hook = client_post(f.ada, "{'name': 'h'}", "/channels/%s/webhooks", f.id);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 #define HOOK "/webhooks/%s/%s"
 
     expect_error(client_post(nobody, "{'content': 'a'}", HOOK, id, token), 400, 220001);

@@ -45,7 +45,7 @@ static const char *create_group(struct client *ada, struct client *bob, struct c
     make_friends(ada, cleo);
     struct answer a = client_post(ada, RECIPIENTS_OF(ada->world, bob, cleo), MINE);
     expect_status(a, 200);
-    forget_told(ada->world);
+    discard_received(ada->world);
     return answer_text(a, "id");
 }
 
@@ -69,7 +69,7 @@ static void opening_a_direct_channel_twice_returns_the_same_channel(struct world
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
     /* The recipient gets CHANNEL_CREATE with the first message. */
     expect_silence(bob);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(client_get(bob, MINE).json->count == 0);
 
     expect(strcmp(direct_channel_with(ada, bob), id) == 0);
@@ -132,7 +132,7 @@ static void closing_a_direct_channel_hides_it_for_the_caller_only(struct world *
     const char *id = direct_channel_with(ada, bob);
 
     direct_channel_with(bob, ada);
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_delete(ada, "/channels/%s", id);
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
@@ -151,15 +151,15 @@ static void first_message_opens_the_direct_channel_for_the_recipient(struct worl
     const char *id = direct_channel_with(ada, bob);
 
     make_friends(ada, bob);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(ada, "{'content': 'Hello'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
     expect_silence(ada);
-    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
-                "{'content': 'Hello'}");
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'content': 'Hello'}");
     expect_json(client_get(bob, MINE), "[{'id': '%s'}]", id);
     expect_status(client_delete(bob, "/channels/%s", id), 200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(ada, "{'content': 'Again'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s'}", id);
 }
@@ -201,7 +201,7 @@ static void creating_a_group_sends_channel_create_to_all_recipients(struct world
     expect_event(cleo, "CHANNEL_CREATE", "{'id': '%s', 'owner_id': '%s'}", id, ada->id);
     expect_silence(ada);
     expect_silence(bob);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(cleo, MINE), "[{'id': '%s', 'type': 3}]", id);
 }
 
@@ -283,16 +283,16 @@ static void group_recipient_can_add_a_friend(struct world *w)
                  "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}, {'id': '%s'}]}", id,
                  ada->id, bob->id, cleo->id);
     expect_silence(dan);
-    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
-                "{'type': 1, 'channel_id': '%s', 'author': {'id': '%s'}, 'mentions': [{'id': "
-                "'%s'}]}",
-                id, bob->id, dan->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'type': 1, 'channel_id': '%s', 'author': {'id': '%s'}, 'mentions': [{'id': "
+                    "'%s'}]}",
+                    id, bob->id, dan->id);
+    expect_nothing_received(w);
 
     /* A second PUT changes nothing. */
     expect_status(client_put(bob, "{}", RECIPIENTS, id, dan->id), 204);
     expect_silence(ada);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, bob->id), 400, 50033);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, "7"), 404, 10013);
 }
@@ -321,7 +321,7 @@ static void adding_a_recipient_to_a_direct_channel_creates_a_group(struct world 
     make_friends(ada, cleo);
     make_friends(ada, bob);
     expect_error(client_put(ada, "{}", RECIPIENTS, dm, bob->id), 400, 50033);
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_put(ada, "{}", RECIPIENTS, dm, cleo->id);
     expect_status(a, 200);
     expect_json(a, "{'type': 3, 'owner_id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
@@ -353,7 +353,7 @@ static void group_recipients_can_have_nicks(struct world *w)
     expect_json(a, "{'nicks': [{'id': '%s', 'nick': 'Bobby'}]}", bob->id);
     const char *id = answer_text(a, "id");
     expect_absent(client_get(bob, "/channels/%s", id), "nicks");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(ada, "{'nick': 'Danny'}", RECIPIENTS, id, dan->id), 204);
     expect_event(bob, "CHANNEL_RECIPIENT_ADD", "{'user': {'id': '%s'}, 'nick': 'Danny'}", dan->id);
     expect_json(client_get(ada, MINE),
@@ -392,10 +392,10 @@ static void group_owner_can_remove_recipients(struct world *w)
                  bob->id);
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_silence(cleo);
-    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
-                "{'type': 2, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", ada->id,
-                bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'type': 2, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", ada->id,
+                    bob->id);
+    expect_nothing_received(w);
     expect_error(client_get(bob, "/channels/%s", id), 403, 50001);
 }
 
@@ -413,10 +413,10 @@ static void group_ownership_passes_on_when_the_owner_leaves(struct world *w)
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_event(cleo, "CHANNEL_UPDATE", "{'owner_id': '%s'}", bob->id);
     /* With silent=true there is no message. */
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     expect_status(client_delete(bob, RECIPIENTS, id, bob->id), 204);
-    expect_told(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
     expect_json(client_get(cleo, "/channels/%s", id), "{'owner_id': '%s', 'recipients': []}",
                 cleo->id);
     expect_status(client_delete(cleo, "/channels/%s", id), 200);
@@ -442,10 +442,11 @@ static void group_recipients_can_change_name_and_icon(struct world *w)
                  cleo->id);
     expect_event(cleo, "CHANNEL_UPDATE", "{}");
     struct audience people = audience_of_private_channel(id_of(id));
-    expect_told(w, people, "MESSAGE_CREATE",
-                "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}", bob->id);
-    expect_told(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");
-    expect_nothing_told(w);
+    expect_received(w, people, "MESSAGE_CREATE",
+                    "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}",
+                    bob->id);
+    expect_received(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");
+    expect_nothing_received(w);
     a = client_request(ada, "GET",
                        str_printf(arena, "/channels/%s/icons/%s.png", id, answer_text(a, "icon")).p,
                        "", STR(""));
@@ -514,7 +515,7 @@ static void users_own_id_path_is_accepted_like_users_me(struct world *w)
     expect_error(client_get(bob, "/users/%s/channels", ada->id), 404, 0);
     expect_error(client_get(ada, "/users/%s/channels", bob->id), 404, 0);
     expect_error(client_get(ada, "/users/%s/nowhere", ada->id), 404, 0);
-    expect_error(client_get(world_stranger(w), "/users/%s/channels", ada->id), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/users/%s/channels", ada->id), 401, 0);
 }
 
 const struct test private_channels_tests[] = {

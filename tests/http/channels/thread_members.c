@@ -34,7 +34,7 @@ static const char *start_thread(struct client *c, const char *channel, const cha
                     "/channels/%s/threads", channel);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -47,25 +47,26 @@ static void joining_and_leaving_a_thread_sends_thread_members_update(struct worl
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
                  h.cleo->id);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 2, 'added_members': [{'id': '%s', 'user_id': '%s'}]}",
-                t, t, h.cleo->id);
+    expect_received(
+        w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+        "{'id': '%s', 'member_count': 2, 'added_members': [{'id': '%s', 'user_id': '%s'}]}", t, t,
+        h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     /* A second PUT changes nothing. */
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(h.cleo, MEMBER, t, h.cleo->id), "{'id': '%s', 'user_id': '%s'}", t,
                 h.cleo->id);
     expect_json(client_get(h.cleo, "/channels/%s", t), "{'member_count': 2}");
 
     expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 1, 'removed_member_ids': ['%s']}", t, h.cleo->id);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                    "{'id': '%s', 'member_count': 1, 'removed_member_ids': ['%s']}", t, h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'removed_member_ids': ['%s']}", h.cleo->id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void thread_can_be_joined_with_post(struct world *w)
@@ -77,11 +78,11 @@ static void thread_can_be_joined_with_post(struct world *w)
     expect_status(client_post(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
                  h.cleo->id);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 2, 'added_members': [{'user_id': '%s'}]}", t,
-                h.cleo->id);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                    "{'id': '%s', 'member_count': 2, 'added_members': [{'user_id': '%s'}]}", t,
+                    h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_post(h.cleo, "", "/channels/%s/thread-members/@me", h.channel), 400, 50024);
     expect_error(client_post(h.cleo, "", MEMBER, t, h.bob->id), 405, 0);
 }
@@ -118,12 +119,12 @@ static void adding_a_thread_member_requires_permission_and_view_access(struct wo
     expect_error(client_put(h.cleo, "", MEMBER, t, "@me"), 403, 50001);
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {}}", t);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE",
-                "{'type': 1, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", h.bob->id,
-                h.cleo->id);
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE",
+                    "{'type': 1, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", h.bob->id,
+                    h.cleo->id);
+    expect_nothing_received(w);
     expect_status(client_get(h.cleo, "/channels/%s", t), 200);
     expect_json(client_get(h.cleo, "/guilds/%s/threads/active", h.guild),
                 "{'threads': [{'id': '%s'}], 'members': [{'user_id': '%s'}]}", t, h.cleo->id);
@@ -155,10 +156,10 @@ static void authors_and_mentioned_users_join_the_thread(struct world *w)
                     "/channels/%s/messages", t);
     expect_json(a, "{'position': 0}");
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s'}", t);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'member_count': 2}");
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'member_count': 2}");
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{}");
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'position': 0}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'position': 0}");
+    expect_nothing_received(w);
     expect_json(client_get(h.cleo, MEMBER, t, "@me"), "{'flags': 0}");
     expect_json(client_post(h.cleo, "{'content': 'yes'}", "/channels/%s/messages", t),
                 "{'position': 1}");
@@ -169,7 +170,7 @@ static void authors_and_mentioned_users_join_the_thread(struct world *w)
     expect_json(client_get(h.cleo, "/channels/%s", t),
                 "{'message_count': 1, 'total_message_sent': 2}");
     /* The guild owner can view the thread and joins it by sending a message. */
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(h.ada, "{'content': 'order'}", "/channels/%s/messages", t), 200);
     expect_event(h.ada, "THREAD_CREATE", "{'id': '%s'}", t);
 }
@@ -321,12 +322,12 @@ static void thread_member_settings_are_changed_by_the_member_only(struct world *
     expect_error(client_patch(h.cleo, "{'flags': 2}", SETTINGS, t), 404, 10007);
     expect_error(client_patch(h.bob, "{'flags': 6}", SETTINGS, t), 400, 50084);
     expect_error(client_patch(h.bob, "{'flags': 16}", SETTINGS, t), 400, 50084);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(h.bob, "{'flags': 4, 'muted': true}", SETTINGS, t),
                 "{'id': '%s', 'flags': 5, 'muted': true}", t);
     expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'id': '%s', 'guild_id': '%s'}", t, h.guild);
     expect_status(client_patch(h.bob, "{'flags': 4}", SETTINGS, t), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void archived_threads_are_listed_in_pages_by_type(struct world *w)
@@ -387,14 +388,14 @@ static void locked_thread_refuses_messages_of_non_moderators(struct world *w)
     expect_error(client_delete(h.bob, "/channels/%s/messages/%s", t, m), 400, 50083);
     expect_status(client_patch(h.ada, "{'locked': false}", "/channels/%s", t), 200);
     /* A message unarchives the thread: THREAD_UPDATE, then member updates, then MESSAGE_CREATE. */
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(h.bob, "{'content': 'back'}", "/channels/%s/messages", t), 200);
-    expect_told(w, viewers(h.guild, t), "THREAD_UPDATE",
-                "{'thread_metadata': {'archived': false}}");
+    expect_received(w, viewers(h.guild, t), "THREAD_UPDATE",
+                    "{'thread_metadata': {'archived': false}}");
     expect_event(h.ada, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.ada->id);
     expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.bob->id);
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'content': 'back'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'content': 'back'}");
+    expect_nothing_received(w);
 }
 
 static void slow_mode_limits_thread_creation_separately(struct world *w)

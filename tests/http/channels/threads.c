@@ -17,7 +17,7 @@ static const char *start_thread(struct client *c, const char *channel, const cha
                                   THREADS, channel);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -43,18 +43,19 @@ static void starting_a_thread_returns_all_fields_and_sends_events(struct world *
     expect_absent(a, "newly_created");
     const char *id = answer_text(a, "id");
     expect_audit(w, g, 110, id);
-    expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
-    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'guild_id': '%s', 'member_count': 1, 'added_members': [{'id': '%s', "
-                "'user_id': '%s', 'flags': 1, 'presence': null, 'member': {'user': {'id': "
-                "'%s'}}}]}",
-                id, g, id, bob->id, bob->id);
+    expect_received(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_received(
+        w, viewers(g, id), "THREAD_MEMBERS_UPDATE",
+        "{'id': '%s', 'guild_id': '%s', 'member_count': 1, 'added_members': [{'id': '%s', "
+        "'user_id': '%s', 'flags': 1, 'presence': null, 'member': {'user': {'id': "
+        "'%s'}}}]}",
+        id, g, id, bob->id, bob->id);
     expect_event(bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
-    expect_told(w, viewers(g, c), "MESSAGE_CREATE",
-                "{'id': '%s', 'channel_id': '%s', 'type': 18, 'content': 'talk', 'flags': 32, "
-                "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
-                id, c, id, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "MESSAGE_CREATE",
+                    "{'id': '%s', 'channel_id': '%s', 'type': 18, 'content': 'talk', 'flags': 32, "
+                    "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
+                    id, c, id, g);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s", id), "{'id': '%s', 'type': 11}", id);
     expect_absent(client_get(ada, "/channels/%s", id), "member");
     expect_json(client_get(bob, "/channels/%s", id), "{'member': {'id': '%s'}}", id);
@@ -232,9 +233,9 @@ static void only_its_creator_or_moderators_can_change_a_thread(struct world *w)
         client_patch(bob, "{'name': 'more', 'auto_archive_duration': 60}", "/channels/%s", id);
     expect_json(a, "{'name': 'more', 'thread_metadata': {'auto_archive_duration': 60}}");
     expect_audit(w, g, 111, id);
-    expect_told(w, viewers(g, id), "THREAD_UPDATE", "{'id': '%s', 'name': 'more'}", id);
-    expect_told(w, viewers(g, id), "MESSAGE_CREATE", "{'type': 4, 'content': 'more'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, id), "THREAD_UPDATE", "{'id': '%s', 'name': 'more'}", id);
+    expect_received(w, viewers(g, id), "MESSAGE_CREATE", "{'type': 4, 'content': 'more'}");
+    expect_nothing_received(w);
     expect_invalid(client_patch(bob, "{'name': null}", "/channels/%s", id), "name",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(bob, "{'auto_archive_duration': 7}", "/channels/%s", id),
@@ -291,11 +292,11 @@ static void deleting_a_thread_requires_manage_threads(struct world *w)
     const char *id = start_thread(bob, c, "");
     expect_error(client_delete(bob, "/channels/%s", id), 403, 50013);
     expect_json(client_delete(ada, "/channels/%s", id), "{'id': '%s'}", id);
-    expect_told(w, viewers(g, id), "THREAD_DELETE",
-                "{'id': '%s', 'guild_id': '%s', 'parent_id': '%s', 'type': 11}", id, g, c);
-    expect_told(w, viewers(g, c), "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", id);
+    expect_received(w, viewers(g, id), "THREAD_DELETE",
+                    "{'id': '%s', 'guild_id': '%s', 'parent_id': '%s', 'type': 11}", id, g, c);
+    expect_received(w, viewers(g, c), "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", id);
     expect_audit(w, g, 112, id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/channels/%s", id), 404, 10003);
 }
 
@@ -307,9 +308,9 @@ static void deleting_a_channel_deletes_its_threads(struct world *w)
     const char *id = start_thread(ada, c, "");
 
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, viewers(g, id), "THREAD_DELETE", "{'id': '%s'}", id);
+    expect_received(w, viewers(g, id), "THREAD_DELETE", "{'id': '%s'}", id);
     expect_audit(w, g, 12, c);
-    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
+    expect_received(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
     expect_error(client_get(ada, "/channels/%s", id), 404, 10003);
 }
 
@@ -335,22 +336,23 @@ static void thread_started_from_a_message_has_its_id_and_is_unique(struct world 
     put_member(g, bob);
     struct answer said = client_post(bob, "{'content': 'Look'}", "/channels/%s/messages", c);
     const char *id = answer_text(said, "id");
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_post(ada, "{'name': 'about it', 'type': 12}", FROM, c, id);
     expect_status(a, 201);
     expect_json(a, "{'id': '%s', 'type': 11, 'parent_id': '%s', 'owner_id': '%s'}", id, c, ada->id);
     expect_audit(w, g, 110, id);
-    expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
-    expect_told(w, viewers(g, c), "MESSAGE_UPDATE",
-                "{'id': '%s', 'flags': 32, 'thread': {'id': '%s', 'name': 'about it'}}", id, id);
-    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
+    expect_received(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_received(w, viewers(g, c), "MESSAGE_UPDATE",
+                    "{'id': '%s', 'flags': 32, 'thread': {'id': '%s', 'name': 'about it'}}", id,
+                    id);
+    expect_received(w, viewers(g, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
     expect_event(ada, "THREAD_MEMBERS_UPDATE", "{}");
-    expect_told(w, viewers(g, id), "MESSAGE_CREATE",
-                "{'type': 21, 'channel_id': '%s', 'content': '', 'position': 0, "
-                "'message_reference': {'channel_id': '%s', 'message_id': '%s'}, "
-                "'referenced_message': {'id': '%s', 'content': 'Look'}}",
-                id, c, id, id);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, id), "MESSAGE_CREATE",
+                    "{'type': 21, 'channel_id': '%s', 'content': '', 'position': 0, "
+                    "'message_reference': {'channel_id': '%s', 'message_id': '%s'}, "
+                    "'referenced_message': {'id': '%s', 'content': 'Look'}}",
+                    id, c, id, id);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s/messages/%s", c, id),
                 "{'flags': 32, 'thread': {'id': '%s', 'member': {'user_id': '%s'}}}", id, ada->id);
     expect_absent(client_get(bob, "/channels/%s/messages/%s", c, id), "thread.member");
@@ -386,12 +388,12 @@ static void inactive_thread_is_archived_after_its_duration(struct world *w)
 
     world_wait(w, 3500);
     world_settle(w);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_wait(w, 101);
     expect_archived(ada, id, "true");
-    expect_told(w, viewers(g, id), "THREAD_UPDATE",
-                "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, id), "THREAD_UPDATE",
+                    "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
+    expect_nothing_received(w);
     /* An unarchived thread gets its full duration again. */
     expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", id), 200);
     world_wait(w, 3500);

@@ -61,16 +61,16 @@ static void bulk_overwrite_with_the_same_list_changes_nothing(struct world *w)
     struct answer a = client_put(s.bot, list, "%s", s.local);
 
     expect_status(a, 200);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{}");
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{}");
+    expect_nothing_received(w);
     struct answer b = client_put(s.bot, list, "%s", s.local);
     expect(str_eq(a.body, b.body));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_put(s.bot, "[" PING ", " PONG "]", "%s", s.local), 200);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{}");
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{}");
+    expect_nothing_received(w);
 }
 
 static struct store_stats read_store_stats(struct world *w)
@@ -371,17 +371,17 @@ static void global_command_changes_send_at_most_one_event_per_second(struct worl
     install(s.ada, s.app, other, "applications.commands");
     expect_status(client_post(s.bot, PING, "%s", s.global), 201);
     for (int i = 0; i < 2; i++)
-        expect_told(w, audience_of_guild(id_of(i ? other : s.guild)),
-                    "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");
+        expect_received(w, audience_of_guild(id_of(i ? other : s.guild)),
+                        "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");
     expect_status(client_post(s.bot, PONG, "%s", s.global), 201);
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_wait(w, 1.1);
     world_settle(w);
     for (int i = 0; i < 2; i++)
-        expect_told(w, audience_of_guild(id_of(i ? other : s.guild)),
-                    "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");
-    expect_nothing_told(w);
+        expect_received(w, audience_of_guild(id_of(i ? other : s.guild)),
+                        "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");
+    expect_nothing_received(w);
 }
 
 const struct test commands_bulk_overwrite_tests[] = {

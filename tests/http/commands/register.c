@@ -48,9 +48,9 @@ static void guild_command_ignores_fields_of_global_commands(struct world *w)
     expect_absent(a, "dm_permission");
     expect_absent(a, "integration_types");
     expect_absent(a, "handler");
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
 }
 
 static void command_is_stored_with_all_given_fields(struct world *w)
@@ -234,21 +234,21 @@ static void command_version_changes_only_with_its_definition(struct world *w)
     struct answer a = client_post(s.bot, json, "%s", s.local);
     const char *id = answer_text(a, "id"), *version = answer_text(a, "version");
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_post(s.bot, same, "%s", s.local), "{'version': '%s'}", version);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     /* A PATCH without changes still sends the event. */
     expect_json(client_patch(s.bot, "{'description': 'd'}", "%s/%s", s.local, id),
                 "{'version': '%s'}", version);
     expect_json(client_patch(s.bot, "{}", "%s/%s", s.local, id), "{'version': '%s'}", version);
     for (int i = 0; i < 2; i++)
-        expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                    "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
+        expect_received(w, audience_of_guild(id_of(s.guild)),
+                        "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
     a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
     expect(id_of(answer_text(a, "version")) > id_of(version));
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
 }
 
 static void renaming_a_command_to_an_existing_name_is_400_40041(struct world *w)
@@ -330,8 +330,8 @@ static void deleted_command_is_404_10063(struct world *w)
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
     expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
     expect_error(client_get(s.bot, "%s/%s", s.local, id), 404, 10063);
     expect_error(client_delete(s.bot, "%s/%s", s.local, id), 404, 10063);
     expect_error(client_patch(s.bot, "{}", "%s/%s", s.local, id), 404, 10063);
@@ -392,7 +392,7 @@ static void bearer_token_can_register_commands_of_its_application(struct world *
     struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd'}";
     const char *secret = application_secret(s.ada, s.app);
-    struct answer a = client_form(world_stranger(w), "/oauth2/token",
+    struct answer a = client_form(world_anonymous(w), "/oauth2/token",
                                   "grant_type=client_credentials&scope=applications.commands."
                                   "update&client_id=%s&client_secret=%s",
                                   s.app, secret);

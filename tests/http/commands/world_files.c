@@ -191,7 +191,7 @@ static void exported_commands_have_the_form_of_registration(struct world *w)
     struct dom *d = dom_parse(world_arena(w), export_world(w));
     const char *id =
         TEXT(w, "%lld", (long long)world_number(w, "select id from commands where type = 1"));
-    struct answer a = { .client = world_stranger(w),
+    struct answer a = { .client = world_anonymous(w),
                         .json = dom_at(d, "applications.0.commands"),
                         .call = "the export" };
 

@@ -40,15 +40,16 @@ static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct w
                 "{'id': '%s', 'name': 'Par_1', 'roles': ['%s'], 'user': {'id': '%s'}, "
                 "'require_colons': true, 'managed': false, 'animated': false, 'available': true}",
                 id, h.role, h.bob->id);
-    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 60, 'target_id': '%s', "
-                "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
-                id);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}",
-                h.guild, id, h.role);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 60, 'target_id': '%s', "
+                    "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
+                    id);
+    expect_received(
+        w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+        "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}", h.guild,
+        id, h.role);
+    expect_nothing_received(w);
     expect(!dom_at(world_last_event(w, "GUILD_EMOJIS_UPDATE"), "emojis.0.user"));
     expect_json(client_get(h.ada, EMOJI, h.guild, id), "{'id': '%s', 'user': {'id': '%s'}}", id,
                 h.bob->id);
@@ -152,21 +153,21 @@ static void emoji_patch_without_changes_sends_no_event(struct world *w)
     struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_patch(h.ada, "{'name': 'one', 'roles': null}", EMOJI, h.guild, id),
                 "{'name': 'one'}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(h.ada, TEXT(w, "{'name': 'two', 'roles': ['%s']}", h.role), EMOJI,
                              h.guild, id),
                 "{'id': '%s', 'name': 'two', 'roles': ['%s']}", id, h.role);
-    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
-                "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
-                h.role);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
+                    "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
+                    h.role);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
+    expect_nothing_received(w);
     expect_json(client_patch(h.ada, "{'roles': null}", EMOJI, h.guild, id), "{'roles': []}");
 }
 
@@ -181,15 +182,15 @@ static void changing_emojis_of_others_requires_manage_expressions(struct world *
     expect_error(client_patch(h.bob, "{'name': 'x'}", EMOJI, h.guild, adas), 403, 50013);
     expect_error(client_delete(h.bob, EMOJI, h.guild, adas), 403, 50013);
     expect_status(client_patch(cleo, "{'name': 'any'}", EMOJI, h.guild, adas), 200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(cleo, EMOJI, h.guild, adas), 204);
-    expect_told(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 62, 'target_id': '%s', "
-                "'changes': [{'key': 'name', 'old_value': 'any'}]}",
-                adas);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'emojis': [{'id': '%s'}]}", bobs);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 62, 'target_id': '%s', "
+                    "'changes': [{'key': 'name', 'old_value': 'any'}]}",
+                    adas);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'id': '%s'}]}", bobs);
     expect_error(client_get(h.ada, EMOJI, h.guild, adas), 404, 10014);
     expect_files(w, "emojis", 1);
 }
@@ -200,14 +201,14 @@ static void deleting_a_role_removes_it_from_emojis(struct world *w)
     const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     client_patch(h.ada, TEXT(w, "{'roles': ['%s']}", h.role), EMOJI, h.guild, id);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, h.role), 204);
     expect_audit(w, h.guild, AUDIT_ROLE_DELETE, h.role);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
-                h.role);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'emojis': [{'id': '%s', 'roles': []}]}", id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    h.role);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'id': '%s', 'roles': []}]}", id);
+    expect_nothing_received(w);
 }
 
 /* --- pictures ------------------------------------------------------------------------- */
@@ -216,7 +217,7 @@ static void emoji_image_is_served_in_its_original_format(struct world *w)
 {
     struct server_loop h = world_home(w, 0);
     const char *id = create_emoji(h.ada, h.guild, "one", STILL_GIF);
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     static const char *const names[] = { "%s", "%s.png", "%s.webp", "%s.gif", "%s.avif", "%s.jpg" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

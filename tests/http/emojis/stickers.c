@@ -97,7 +97,7 @@ static void created_sticker_is_returned_sent_as_event_and_served(struct world *w
     expect_json(client_get(bob, "/guilds/%s", v.id), "{'stickers': [{'id': '%s'}]}", id);
     expect_json(client_get(bob, "/guilds/%s/preview", v.id), "{'stickers': [{'id': '%s'}]}", id);
     expect_json(client_get(world_client(w, "eve"), "/stickers/%s", id), "{'name': 'hello'}");
-    a = client_request(world_stranger(w), "GET", TEXT(w, "/stickers/%s.png", id), NULL,
+    a = client_request(world_anonymous(w), "GET", TEXT(w, "/stickers/%s.png", id), NULL,
                        (struct str){ 0 });
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "image/gif"));
@@ -120,24 +120,25 @@ static void changing_and_deleting_stickers_requires_permission(struct world *w)
     struct test_guild here = world_test_guild(w, ada);
     expect_error(client_get(ada, STICKER, here.id, own), 404, 10060);
     const char *guild = answer_text(client_get(ada, "/stickers/%s", own), "guild_id");
-    forget_told(w);
+    discard_received(w);
     expect_json(
         client_patch(bob, "{'name': 'mine', 'description': 'dear to me'}", STICKER, guild, own),
         "{'name': 'mine', 'description': 'dear to me', 'tags': 'wave'}");
-    expect_told(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 91, 'changes': [{'key': 'name', 'old_value': 'own', 'new_value': "
-                "'mine'}, {'key': 'description', 'new_value': 'dear to me'}]}");
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_STICKERS_UPDATE",
-                "{'stickers': [{}, {}]}");
+    expect_received(
+        w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 91, 'changes': [{'key': 'name', 'old_value': 'own', 'new_value': "
+        "'mine'}, {'key': 'description', 'new_value': 'dear to me'}]}");
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_STICKERS_UPDATE",
+                    "{'stickers': [{}, {}]}");
     /* A PATCH without changes sends no event. */
     expect_status(client_patch(bob, "{'name': 'mine'}", STICKER, guild, own), 200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(bob, STICKER, guild, own), 204);
-    expect_told(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 92, 'target_id': '%s'}", own);
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_STICKERS_UPDATE",
-                "{'stickers': [{'id': '%s'}]}", others);
+    expect_received(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 92, 'target_id': '%s'}", own);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_STICKERS_UPDATE",
+                    "{'stickers': [{'id': '%s'}]}", others);
     expect_error(client_get(bob, STICKER, guild, own), 404, 10060);
     expect_error(client_get(bob, "/stickers/%s", own), 404, 10060);
     expect_status(
@@ -180,7 +181,7 @@ static void invalid_sticker_files_and_fields_are_refused(struct world *w)
     expect(str_is(answer_header(a, "Content-Type"), "application/json"));
     expect_error(create_sticker(ada, v.id, "nothing", STR("{\"layers\": 1}")), 400, 50046);
     expect_error(create_sticker(ada, v.id, "broken", STR("{\"layers\": [")), 400, 50046);
-    expect_json(client_get(world_stranger(w), "/sticker-packs"), "{'sticker_packs': []}");
+    expect_json(client_get(world_anonymous(w), "/sticker-packs"), "{'sticker_packs': []}");
     expect_error(client_get(ada, "/sticker-packs/1"), 404, 10061);
 }
 
@@ -237,7 +238,7 @@ static void messages_contain_stickers_of_their_guild_only(struct world *w)
                    "sticker_ids", "BASE_TYPE_MAX_LENGTH");
     expect_error(client_patch(bob, body, MESSAGES "/%s", v.channel, message), 400, 50080);
     struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
-    expect_invalid(client_post(world_stranger(w), body, "/webhooks/%s/%s", answer_text(hook, "id"),
+    expect_invalid(client_post(world_anonymous(w), body, "/webhooks/%s/%s", answer_text(hook, "id"),
                                answer_text(hook, "token")),
                    "sticker_ids", "STICKERS_NOT_ALLOWED");
     /* A message keeps the name of a deleted sticker. */

@@ -23,7 +23,7 @@ static struct test_commands create_app_with_skus(struct world *w)
               "(53, %s, 2, 'Hat', 'hat', 4), (54, %s, 6, 'Group', 'group', 4), "
               "(60, %s, 5, 'Else', 'else', 4)",
               s.application, s.application, s.application, s.application, other);
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 

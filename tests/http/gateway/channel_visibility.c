@@ -17,7 +17,7 @@ struct visibility_guild {
 
 static struct visibility_guild create_visibility_guild(struct world *w)
 {
-    struct hidden_place p = world_hidden_place(w);
+    struct hidden_position p = world_hidden_position(w);
     struct visibility_guild s = {
         p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL
     };

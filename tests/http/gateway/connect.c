@@ -498,7 +498,8 @@ static void session_start_count_survives_a_restart(struct world *w)
 static void metrics_count_sessions_identifies_and_dispatches(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
 
     expect_quiet(g);
     expect(memmem(a.body.p, a.body.n, "\nguildhall_sessions 1\n", 22));

@@ -127,7 +127,7 @@ static bool is_event_for_one_user(enum event e)
            e == EVENT_GUILD_CREATE || e == EVENT_GUILD_DELETE;
 }
 
-static void guild_events_reach_exactly_sessions_with_their_intent(struct world *w)
+static void guild_events_scope_exactly_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -148,7 +148,7 @@ static void guild_events_reach_exactly_sessions_with_their_intent(struct world *
 }
 
 /* The same for a channel that only the owner can view. */
-static void events_of_hidden_channels_reach_only_viewers(struct world *w)
+static void events_of_hidden_channels_scope_only_viewers(struct world *w)
 {
     struct listeners h;
 
@@ -176,7 +176,7 @@ static void events_of_hidden_channels_reach_only_viewers(struct world *w)
     }
 }
 
-static void private_channel_events_reach_sessions_with_their_intent(struct world *w)
+static void private_channel_events_scope_sessions_with_their_intent(struct world *w)
 {
     struct listeners h;
 
@@ -212,7 +212,7 @@ static void private_channel_events_reach_sessions_with_their_intent(struct world
     }
 }
 
-static void events_with_required_permissions_reach_only_members_who_have_them(struct world *w)
+static void events_with_required_permissions_scope_only_members_who_have_them(struct world *w)
 {
     struct listeners h;
 
@@ -236,9 +236,9 @@ static void events_with_required_permissions_reach_only_members_who_have_them(st
 }
 
 const struct test gateway_events_tests[] = {
-    TEST(guild_events_reach_exactly_sessions_with_their_intent),
-    TEST(events_of_hidden_channels_reach_only_viewers),
-    TEST(private_channel_events_reach_sessions_with_their_intent),
-    TEST(events_with_required_permissions_reach_only_members_who_have_them),
+    TEST(guild_events_scope_exactly_sessions_with_their_intent),
+    TEST(events_of_hidden_channels_scope_only_viewers),
+    TEST(private_channel_events_scope_sessions_with_their_intent),
+    TEST(events_with_required_permissions_scope_only_members_who_have_them),
     { 0 },
 };

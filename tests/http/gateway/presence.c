@@ -476,11 +476,11 @@ static void approximate_presence_count_counts_visible_members(struct world *w)
            2);
     expect(read_count(ada, "/users/@me/guilds?with_counts=true", "0.approximate_presence_count") ==
            2);
-    expect(read_count(world_stranger(w),
+    expect(read_count(world_anonymous(w),
                       TEXT(w, "/invites/%s?with_counts=true", answer_text(invite, "code")),
                       "approximate_presence_count") == 2);
     expect_status(client_patch(ada, "{'enabled': true}", "/guilds/%s/widget", guild), 200);
-    expect(read_count(world_stranger(w), TEXT(w, "/guilds/%s/widget.json", guild),
+    expect(read_count(world_anonymous(w), TEXT(w, "/guilds/%s/widget.json", guild),
                       "presence_count") == 2);
     /* One of two sessions closes; the other one is invisible, then online. */
     conn_close(again, 1000);

@@ -50,7 +50,7 @@ static void missed_events_are_replayed_on_resume(struct world *w)
     conn_kill(g);
     for (int i = 1; i < 10; i++)
         announce_number(ada, i, 0);
-    world_told(w);
+    world_received(w);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_numbers(g, 1, 10);
     expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
@@ -66,7 +66,7 @@ static void unread_events_are_replayed_on_resume(struct world *w)
 
     for (int i = 0; i < 5; i++)
         announce_number(ada, i, 0);
-    world_told(w);
+    world_received(w);
     expect_numbers(g, 0, 2);
     conn_kill(g);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
@@ -271,7 +271,7 @@ static void resume_buffer_keeps_4096_events(struct world *w)
         announce_number(bob, i, 0);
     }
     announce_number(bob, 4096, 0);
-    world_told(w);
+    world_received(w);
     g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_numbers(g, 0, 4096);
     expect_dispatch(g, "RESUMED", "{}");
@@ -286,7 +286,7 @@ static void resume_buffer_is_limited_in_bytes(struct world *w)
     conn_lose(g);
     for (int i = 0; i < 5; i++)
         announce_number(ada, i, 1024 * 1024);
-    world_told(w);
+    world_received(w);
     expect_op(resume_session(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
 

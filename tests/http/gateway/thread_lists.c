@@ -24,7 +24,7 @@ static const char *start_thread(struct client *c, const char *channel, const cha
 
 static struct thread_guild create_thread_guild(struct world *w)
 {
-    struct hidden_place p = world_hidden_place(w);
+    struct hidden_position p = world_hidden_position(w);
     struct thread_guild l = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL };
 
     l.joined = start_thread(l.ada, l.hidden, "joined");

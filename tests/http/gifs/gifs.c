@@ -28,7 +28,7 @@ static const char *file_url(struct world *w, const char *name)
 static void gif_search_returns_gif_objects(struct world *w)
 {
     import_cat(w);
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=cat&media_format=mp4");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=cat&media_format=mp4");
 
     expect_status(a, 200);
     expect_json(a,
@@ -65,7 +65,7 @@ static void media_format_selects_file_and_size(struct world *w)
         { "preview", "mp4.mp4", 640, 360 },
         { "MP4", "mp4.mp4", 640, 360 },
     };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     import_cat(w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -78,7 +78,7 @@ static void media_format_selects_file_and_size(struct world *w)
 
 static void missing_gif_formats_fall_back_to_existing_files(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "[{'id': 'still', 'tags': ['a'], 'media': {'gif': 'f.gif'}},"
                          " {'id': 'film', 'tags': ['b'], 'media': {'mp4': 'f.mp4'}}]");
@@ -101,7 +101,7 @@ static void missing_gif_formats_fall_back_to_existing_files(struct world *w)
 
 static void gif_files_are_served_with_type_and_range(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     import_cat(w);
     struct answer a = client_request(nobody, "GET", "/gifs/Cat_1/gif.gif", NULL, STR(""));
@@ -124,7 +124,7 @@ static void gif_files_are_served_with_type_and_range(struct world *w)
 
 static void gif_page_shows_escaped_title_and_source_url(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "{'id': 'a-b', 'title': '<b>Bold & -- new</b>', 'url': "
                          "'https://example.org/?a&b', 'media': {'gif': 'f.gif'}}");
@@ -141,7 +141,7 @@ static void gif_page_shows_escaped_title_and_source_url(struct world *w)
 
 static void gifs_above_the_rating_limit_are_not_listed_or_served(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(
         w, "[{'id': 'r', 'rating': 'r', 'tags': ['x'], 'media': {'gif': 'f.gif'}},"
@@ -162,7 +162,7 @@ static void gif_rating_option_lowers_the_rating_limit(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'pg', 'rating': 'pg', 'tags': ['x'], 'media': {'gif': 'f.gif'}},"
                          " {'id': 'g', 'rating': 'g', 'tags': ['x'], 'media': {'gif': 'f.gif'}}]");
-    expect(strcmp(gif_ids(client_get(world_stranger(w), "/gifs/search?q=x")), "g") == 0);
+    expect(strcmp(gif_ids(client_get(world_anonymous(w), "/gifs/search?q=x")), "g") == 0);
 }
 
 /* --- parameters ----------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static size_t count_gifs(struct answer a)
 
 static void gif_list_limit_is_clamped_to_its_range(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     static const char *const lists[] = { "/gifs/search?q=many&", "/gifs/trending-gifs?" };
 
     import_numbered_gifs(w, 510);
@@ -207,7 +207,7 @@ static void gif_list_limit_is_clamped_to_its_range(struct world *w)
 
 static void gif_search_requires_a_query_of_at_most_256_characters(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     static const char *const paths[] = { "/gifs/search", "/gifs/suggest" };
     char q[300];
 
@@ -225,7 +225,7 @@ static void gif_search_requires_a_query_of_at_most_256_characters(struct world *
 
 static void gif_routes_return_empty_lists_without_gifs(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_json(client_get(nobody, "/gifs/search?q=cat"), "[]");
     expect_json(client_get(nobody, "/gifs/trending-gifs"), "[]");
@@ -243,7 +243,7 @@ static void gif_routes_need_no_token_but_refuse_invalid_ones(struct world *w)
     struct client *bad = world_client_with(w, "nonsense");
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        expect_status(client_get(world_stranger(w), "%s", paths[i]), 200);
+        expect_status(client_get(world_anonymous(w), "%s", paths[i]), 200);
         expect_status(client_get(world_client(w, "ada"), "%s", paths[i]), 200);
         expect_status(client_get(world_bot(w, "helper"), "%s&provider=tenor", paths[i]), 200);
         expect_error(client_get(bad, "%s", paths[i]), 401, 0);
@@ -254,7 +254,7 @@ static void selecting_a_gif_requires_a_token(struct world *w)
 {
     const char *body = "{'id': 'x', 'q': 'y', 'provider': 'tenor'}";
 
-    expect_error(client_post(world_stranger(w), body, "/gifs/select"), 401, 0);
+    expect_error(client_post(world_anonymous(w), body, "/gifs/select"), 401, 0);
     expect_status(client_post(world_client(w, "ada"), body, "/gifs/select"), 204);
     expect_status(client_post(world_bot(w, "helper"), body, "/gifs/select"), 204);
 }

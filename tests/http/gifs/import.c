@@ -71,7 +71,7 @@ static void invalid_import_rows_are_reported_and_skipped(struct world *w)
     expect(world_import_gifs(w, "{'id': 's', 'width': 100, 'height': 50, 'title': 'sized', "
                                 "'media': {'mp4': 'sizeless.mp4'}}")
                .made == 1);
-    expect_json(client_get(world_stranger(w), "/gifs/search?q=sized"),
+    expect_json(client_get(world_anonymous(w), "/gifs/search?q=sized"),
                 "[{'width': 100, 'height': 50}]");
 }
 
@@ -108,7 +108,7 @@ static void import_row_length_limits_are_exact(struct world *w)
 
 static void importing_a_known_gif_id_updates_the_gif(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "[{'id': 'a', 'title': 'old', 'tags': ['before'], 'media': {'gif': "
                          "'f.gif', 'mp4': 'f.mp4'}}, {'id': 'b', 'weight': 5, " MEDIA "]");
@@ -134,11 +134,11 @@ static void importing_a_known_gif_id_updates_the_gif(struct world *w)
 static void imported_gif_without_id_gets_a_unique_id(struct world *w)
 {
     world_import_gifs(w, "[{'title': 'x', " MEDIA ", {'id': '', 'title': 'x', " MEDIA "]");
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=x");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=x");
     expect_json(a, "[{}, {}]");
     expect(strcmp(answer_text(a, "0.id"), answer_text(a, "1.id")) != 0);
     expect_status(
-        client_request(world_stranger(w), "GET",
+        client_request(world_anonymous(w), "GET",
                        str_printf(world_arena(w), "/gifs/%s/gif.gif", answer_text(a, "0.id")).p,
                        NULL, STR("")),
         200);
@@ -208,7 +208,7 @@ static size_t count_frames(struct str gif)
 
 static void demo_gifs_are_listed_and_their_files_are_valid(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct gifs_report report;
 
     expect(gifs_import_demo(guildhall_store(world_server(w)), &report) == OK);

@@ -12,7 +12,7 @@ static void gifs_matching_all_words_come_before_partial_matches(struct world *w)
                          ", {'id': 'funny', 'tags': ['funny'], " MEDIA "]");
     expect_gifs(w, "both", "");
     expect_gifs(w, "cat", "cat both");
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=funny%%20cat");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=funny%%20cat");
     expect_json(a, "[{'id': 'both'}, {}, {}]");
     expect_gifs(w, "dog", "");
 }
@@ -95,10 +95,10 @@ static void gif_search_prefers_gifs_of_the_requested_locale(struct world *w)
     world_import_gifs(w, "[{'id': 'seul', 'locale': 'fr', 'tags': ['seul'], " MEDIA "]");
     expect_gifs(w, "seul&locale=ja", "seul"); /* a GIF of another locale is better than none */
 
-    struct answer a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola",
+    struct answer a = client_request(world_anonymous(w), "GET", "/api/v10/gifs/search?q=ola",
                                      "X-Discord-Locale: es-ES\r\n", STR(""));
     expect(strcmp(gif_ids(a), "es any") == 0);
-    a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola&locale=de",
+    a = client_request(world_anonymous(w), "GET", "/api/v10/gifs/search?q=ola&locale=de",
                        "X-Discord-Locale: es-ES\r\n", STR(""));
     expect(strcmp(gif_ids(a), "any") == 0); /* the parameter overrides the header */
 }

@@ -23,7 +23,7 @@ static void select_gif(struct world *w, const char *who, const char *id, const c
 static void expect_list(struct world *w, const char *path, const char *items)
 {
     world_count_choices(w);
-    const char *found = gif_ids(client_get(world_stranger(w), "%s", path));
+    const char *found = gif_ids(client_get(world_anonymous(w), "%s", path));
 
     if (strcmp(found, items) != 0)
         fail_test(__FILE__, __LINE__, "%s lists '%s', not '%s'", path, found, items);
@@ -103,12 +103,12 @@ static void trending_gifs_contain_only_the_requested_locale(struct world *w)
 static void trending_route_returns_one_gif_and_categories(struct world *w)
 {
     import_four_gifs(w);
-    struct answer a = client_get(world_stranger(w), "/gifs/trending?media_format=gif");
+    struct answer a = client_get(world_anonymous(w), "/gifs/trending?media_format=gif");
     expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'a', 'width': 498}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/a/gif.gif"));
     select_gif(w, "ada", "d", "");
     world_count_choices(w);
-    a = client_get(world_stranger(w), "/gifs/trending");
+    a = client_get(world_anonymous(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'cat'}], 'gifs': [{'id': 'd'}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/d/gif.gif"));
 }
@@ -125,12 +125,12 @@ static void popular_categories_come_first(struct world *w)
                            : "tiny");
     world_import_gifs(w, str_dup_cstring(world_arena(w), buf_str(&text)));
     buf_clear(&text);
-    struct answer a = client_get(world_stranger(w), "/gifs/trending");
+    struct answer a = client_get(world_anonymous(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'large'}, {'name': 'small'}]}");
     select_gif(w, "ada", "g6", "");
     select_gif(w, "bob", "g10", ""); /* three GIFs are too few for a category */
     world_count_choices(w);
-    a = client_get(world_stranger(w), "/gifs/trending");
+    a = client_get(world_anonymous(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'small'}, {'name': 'large'}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/g6/"));
 }
@@ -143,7 +143,7 @@ static void configure_categories(struct config *c)
 static void gif_categories_option_sets_the_categories(struct world *w)
 {
     import_four_gifs(w);
-    struct answer a = client_get(world_stranger(w), "/gifs/trending");
+    struct answer a = client_get(world_anonymous(w), "/gifs/trending");
     expect_json(a, "{'categories': [{'name': 'fish'}, {'name': 'pet'}]}");
     expect(strstr(answer_text(a, "categories.0.src"), "/gifs/d/"));
     expect_list(w, "/gifs/trending-search", "fish pet");
@@ -189,7 +189,7 @@ static void search_term_lists_are_limited_in_length(struct world *w)
     }
     world_count_choices(w);
     for (size_t i = 0; i < sizeof lists_of / sizeof *lists_of; i++)
-        expect(client_get(world_stranger(w), "%s", lists_of[i].path).json->count ==
+        expect(client_get(world_anonymous(w), "%s", lists_of[i].path).json->count ==
                lists_of[i].count);
 }
 

@@ -220,7 +220,7 @@ static void merged_results_list_local_gifs_first(struct world *w)
 {
     provider_start();
     world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours u_1") == 0);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=dog")), "u_1") == 0);
     expect_json(client_get(nobody, "/gifs/trending"), "{'gifs': [{'id': 'ours'}]}");
@@ -258,7 +258,7 @@ static void selections_of_upstream_gifs_are_sent_to_the_provider(struct world *w
 
 static void upstream_responses_are_cached_for_five_minutes(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     for (int i = 0; i < 3; i++)
@@ -278,7 +278,7 @@ static void upstream_responses_are_cached_for_five_minutes(struct world *w)
 
 static void expired_upstream_response_is_used_while_the_provider_fails(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
@@ -296,7 +296,7 @@ static void expired_upstream_response_is_used_while_the_provider_fails(struct wo
 static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
 {
     static const int modes[] = { REFUSES, GARBAGE, LIES, HUGE };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -313,7 +313,7 @@ static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
 
 static void provider_is_not_asked_for_30_seconds_after_five_failures(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     provider.mode = GARBAGE;
@@ -335,14 +335,14 @@ static void failed_upstream_request_is_retried_once(struct world *w)
 {
     provider_start();
     provider.mode = REFUSES;
-    expect_error(client_get(world_stranger(w), "/gifs/search?q=x"), 503, 40016);
+    expect_error(client_get(world_anonymous(w), "/gifs/search?q=x"), 503, 40016);
     expect(provider.asked == 2);
     provider_stop();
 }
 
 static void hanging_provider_does_not_delay_other_requests(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *ada = world_client(w, "ada");
+    struct client *nobody = world_anonymous(w), *ada = world_client(w, "ada");
 
     provider_start();
     provider.mode = HANGS;
@@ -367,7 +367,7 @@ static void hanging_provider_does_not_delay_other_requests(struct world *w)
 
 static void several_requests_can_wait_for_the_provider(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     int fds[6];
 
     provider_start();

@@ -154,7 +154,7 @@ static void every_get_route_omits_a_channel_that_is_being_deleted(struct world *
                 "{'total_results': 0, 'messages': []}");
     expect_error(client_get(d.ada, "/invites/%s", d.code), 404, 10006);
     expect_error(
-        client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
+        client_post(world_anonymous(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
         404, 10015);
     const struct dom *ready;
     struct gateway_conn *g = conn_open(d.ada, "v=10&encoding=json");

@@ -521,7 +521,7 @@ static void guild_being_deleted_is_unknown_to_all_routes(struct world *w)
         client_post(ada, "{'content': 'x'}", "/channels/%s/messages", answer_text(thread, "id")),
         404, 10003);
     expect_error(client_get(ada, "/webhooks/%s", id), 404, 10015);
-    expect_error(client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", id, token),
+    expect_error(client_post(world_anonymous(w), "{'content': 'x'}", "/webhooks/%s/%s", id, token),
                  404, 10015);
     expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
     expect_json(client_get(ada, "/users/@me/guilds"), "[]");

@@ -39,7 +39,7 @@ static void new_guild_has_everyone_role_and_default_channels(struct world *w)
                  "{'type': 2, 'name': 'General', 'bitrate': 64000, 'user_limit': 0}]}",
                  id, ada->id);
     expect_silence(ada);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/guilds/%s", id), "{'id': '%s', 'name': 'Home'}", id);
 }
 
@@ -68,7 +68,7 @@ static void guild_name_must_have_2_to_100_characters(struct world *w)
 static void bots_and_anonymous_callers_cannot_create_guilds(struct world *w)
 {
     expect_error(client_post(world_bot(w, "helper"), "{'name': 'Home'}", "/guilds"), 403, 20001);
-    expect_error(client_post(world_stranger(w), "{'name': 'Home'}", "/guilds"), 401, 0);
+    expect_error(client_post(world_anonymous(w), "{'name': 'Home'}", "/guilds"), 401, 0);
 }
 
 static void user_is_limited_to_100_guilds(struct world *w)
@@ -77,7 +77,7 @@ static void user_is_limited_to_100_guilds(struct world *w)
 
     for (int i = 0; i < 100; i++)
         expect_status(client_post(ada, "{'name': 'Home'}", "/guilds"), 201);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'name': 'Home'}", "/guilds"), 400, 30001);
     expect_silence(ada);
     struct answer all = client_get(ada, "/users/@me/guilds");
@@ -189,7 +189,7 @@ static void guild_can_be_created_with_an_icon(struct world *w)
 
     expect_status(a, 201);
     const char *path = TEXT(w, "/icons/%s/%s.png", answer_text(a, "id"), answer_text(a, "icon"));
-    struct answer p = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    struct answer p = client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 });
     expect_status(p, 200);
     expect(str_is(answer_header(p, "Content-Type"), "image/png"));
     expect_invalid(client_post(ada, "{'name': 'Home', 'icon': 'nothing'}", "/guilds"), "icon",
@@ -235,7 +235,7 @@ static void changing_a_guild_requires_manage_guild(struct world *w)
         client_patch(world_client(w, "cleo"), "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403,
         50001);
     expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/1"), 404, 10004);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "{'name': 'The Guild', 'icon': null}");
 }
 
@@ -258,11 +258,11 @@ static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
         "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
         "'helpers'}]}";
     expect_json(a, "%s", changed);
-    expect_told(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
-    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
+    expect_nothing_received(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "%s", changed);
 
     a = client_patch(p.bob,
@@ -306,7 +306,7 @@ static void guild_fields_outside_their_limits_are_refused(struct world *w)
     expect_invalid(
         client_patch(p.ada, TEXT(w, "{'description': '%0301d'}", 1), "/guilds/%s", p.guild),
         "description", "BASE_TYPE_MAX_LENGTH");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(
         client_patch(p.ada, TEXT(w, "{'description': '%0300d'}", 1), "/guilds/%s", p.guild), 200);
     static const int timeouts[] = { 60, 300, 900, 1800, 3600 };
@@ -400,7 +400,8 @@ static void guild_images_are_stored_and_served(struct world *w)
         expect_status(a, 200);
         const char *path =
             TEXT(w, "/%s/%s/%s.webp", rows[i].area, p.guild, answer_text(a, rows[i].field));
-        expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+        expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }),
+                      200);
         expect_json(
             client_patch(p.ada, TEXT(w, "{'%s': null}", rows[i].field), "/guilds/%s", p.guild),
             "{'%s': null}", rows[i].field);
@@ -414,7 +415,7 @@ static void refused_icon_upload_stores_no_file(struct world *w)
     expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403, 50013);
     struct answer a = client_patch(world_client(w, "cleo"), "{'avatar': '" PNG "'}", "/users/@me");
     const char *path = TEXT(w, "/icons/%s/%s", p.guild, answer_text(a, "avatar"));
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 404);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 404);
 }
 
 static void owner_can_transfer_the_guild_to_a_member(struct world *w)
@@ -434,15 +435,15 @@ static void owner_can_transfer_the_guild_to_a_member(struct world *w)
     expect_error(
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", cleo->id), "/guilds/%s", p.guild), 404,
         10007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     struct answer a =
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild);
     expect_json(a, "{'owner_id': '%s'}", p.bob->id);
-    expect_told(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}",
-                p.bob->id);
+    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}",
+                    p.bob->id);
     expect_error(client_patch(p.ada, "{'name': 'Mine'}", "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 403, 50013);
     expect_status(client_delete(p.bob, "/guilds/%s", p.guild), 204);
@@ -457,11 +458,11 @@ static void only_the_owner_can_delete_a_guild(struct world *w)
     expect_error(client_delete(p.bob, "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_post(p.bob, "{}", "/guilds/%s/delete", p.guild), 403, 50013);
     expect_error(client_delete(world_client(w, "cleo"), "/guilds/%s", p.guild), 403, 50001);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     expect_status(client_delete(p.ada, "/guilds/%s", p.guild), 204);
-    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_nothing_received(w);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 404, 10004);
     expect_json(client_get(p.bob, "/users/@me/guilds"), "[]");
@@ -472,7 +473,7 @@ static void guild_can_be_deleted_by_post(struct world *w)
     struct server_loop p = world_home(w, 0);
 
     expect_status(client_post(p.ada, "", "/guilds/%s/delete", p.guild), 204);
-    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
 }
 

@@ -38,7 +38,7 @@ static void onboarding_prompts_can_be_created_changed_and_deleted(struct world *
     struct answer a;
     const char *prompt, *option;
 
-    forget_told(w);
+    discard_received(w);
     a = client_put(h.bob,
                    TEXT(w,
                         "{'prompts': [{'id': '1', 'title': 'Which?', 'options': [{'title': 'One', "
@@ -57,16 +57,16 @@ static void onboarding_prompts_can_be_created_changed_and_deleted(struct world *
                 "'name': '\xf0\x9f\x94\xa5', 'animated': false}}, {'description': 'The other', "
                 "'emoji': {'id': null, 'name': null, 'animated': false}}]}]}",
                 h.low);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 163, 'target_id': '%s', 'changes': [{'key': 'id'}, {'key': "
-                "'type', 'new_value': 0}, {'key': 'title', 'new_value': 'Which?'}, {'key': "
-                "'options', 'new_value': [{'title': 'One'}, {'title': 'Two'}]}, {'key': "
-                "'single_select', 'new_value': true}, {'key': 'required'}, {'key': "
-                "'in_onboarding'}]}",
-                prompt);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 166, 'target_id': '%s'}", h.guild);
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 163, 'target_id': '%s', 'changes': [{'key': 'id'}, {'key': "
+                    "'type', 'new_value': 0}, {'key': 'title', 'new_value': 'Which?'}, {'key': "
+                    "'options', 'new_value': [{'title': 'One'}, {'title': 'Two'}]}, {'key': "
+                    "'single_select', 'new_value': true}, {'key': 'required'}, {'key': "
+                    "'in_onboarding'}]}",
+                    prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 166, 'target_id': '%s'}", h.guild);
+    expect_nothing_received(w);
     /* Known ids stay; other prompts are created. */
     a = client_put(h.bob,
                    TEXT(w,
@@ -78,20 +78,20 @@ static void onboarding_prompts_can_be_created_changed_and_deleted(struct world *
     expect_json(a, "{'prompts': [{'id': '%s', 'options': [{'id': '%s', 'role_ids': []}]}, {}]}",
                 prompt, option);
     expect(id_of(answer_text(a, "prompts.1.id")) != id_of(prompt));
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 164, 'target_id': '%s'}", prompt);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 163}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 167}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 164, 'target_id': '%s'}", prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 163}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
     expect_json(client_put(h.bob, "{'prompts': []}", ONBOARDING, h.guild), "{'prompts': []}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 165, 'target_id': '%s'}", prompt);
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 165}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 167}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 165, 'target_id': '%s'}", prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 165}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
+    expect_nothing_received(w);
 }
 
 static void invalid_onboarding_prompts_are_refused(struct world *w)
@@ -165,14 +165,14 @@ static void enabling_onboarding_requires_enough_visible_channels(struct world *w
     expect_error(client_put(h.bob, TEXT(w, "{'enabled': true, %s}", seven), ONBOARDING, h.guild),
                  400, 350000);
     world_sql(w, "delete from overwrites where channel_id = 503");
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, TEXT(w, "{'enabled': true, %s}", seven), ONBOARDING, h.guild),
                 "{'enabled': true}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 166}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'features': ['GUILD_ONBOARDING']}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 166}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'features': ['GUILD_ONBOARDING']}");
+    expect_nothing_received(w);
     expect_error(client_put(h.bob, "{'default_channel_ids': []}", ONBOARDING, h.guild), 400,
                  350001);
     /* In advanced mode channels of options count, too. */
@@ -189,12 +189,12 @@ static void enabling_onboarding_requires_enough_visible_channels(struct world *w
     expect_status(client_delete(h.ada, "/channels/504"), 200);
     expect_json(client_get(h.bob, ONBOARDING, h.guild),
                 "{'prompts': [{'options': [{'channel_ids': ['503', '505', '506', '507']}]}]}");
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, "{'enabled': false}", ONBOARDING, h.guild), "{'enabled': false}");
-    expect_told(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 167}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
+    expect_nothing_received(w);
 }
 
 /* Enables onboarding with two prompts, one of them single-select; returns the options' ids. */
@@ -215,7 +215,7 @@ static void enable_onboarding(struct ranks *h, const char *ids[3])
     ids[0] = answer_text(a, "prompts.0.options.0.id");
     ids[1] = answer_text(a, "prompts.0.options.1.id");
     ids[2] = answer_text(a, "prompts.1.options.0.id");
-    forget_told(w);
+    discard_received(w);
 }
 
 static void onboarding_answers_add_and_remove_roles(struct world *w)
@@ -235,26 +235,26 @@ static void onboarding_answers_add_and_remove_roles(struct world *w)
                 "{'guild_id': '%s', 'user_id': '%s', 'onboarding_responses': ['%s', '%s'], "
                 "'onboarding_prompts_seen': {'1': 1700000000000}, 'onboarding_responses_seen': {}}",
                 h.guild, eve->id, ids[0], ids[2]);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
-                "{'user': {'id': '%s'}, 'roles': ['%s', '%s'], 'flags': 10}", eve->id, h.low,
-                h.bobs);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'user': {'id': '%s'}, 'roles': ['%s', '%s'], 'flags': 10}", eve->id, h.low,
+                    h.bobs);
+    expect_nothing_received(w);
     /* Another answer replaces the first; roles given otherwise stay. */
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
-                h.high);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s']}", h.high);
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     put_role_on(h.guild, eve, h.bobs);
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[0]), ANSWERS, h.guild),
         200);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
-                "{'roles': ['%s', '%s']}", h.bobs, h.low);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s', '%s']}", h.bobs, h.low);
     expect_status(client_delete(eve, "/users/@me/guilds/%s", h.guild), 204);
     expect(world_number(w, "select count(*) from onboarding_answers") == 0);
 }
@@ -280,7 +280,7 @@ static void invalid_onboarding_answers_are_refused(struct world *w)
     expect_error(
         client_post(world_client(w, "eve"), "{'onboarding_responses': []}", ANSWERS, h.guild), 403,
         50001);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 const struct test onboarding_tests[] = {

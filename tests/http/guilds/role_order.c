@@ -17,11 +17,11 @@ static void role_positions_can_be_changed_with_role_update_events(struct world *
                 "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
                 "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
                 r.guild, r.high, r.bobs, r.low);
-    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
-    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'role': {'id': '%s', 'position': 3}}", r.low);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'role': {'id': '%s', 'position': 3}}", r.low);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{}, {'id': '%s'}, {'id': '%s'}, {'id': '%s'}]", r.high, r.bobs, r.low);
 }
@@ -61,7 +61,7 @@ static void unchanged_role_positions_send_no_events(struct world *w)
     expect_status(client_patch(r.bob, TEXT(w, "[{'id': '%s', 'position': null}]", r.high),
                                "/guilds/%s/roles", r.guild),
                   200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void roles_can_be_moved_only_below_the_callers_highest_role(struct world *w)
@@ -102,7 +102,7 @@ static void everyone_role_and_unknown_roles_cannot_be_moved(struct world *w)
     expect_invalid(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': -1}]", r.low),
                                 "/guilds/%s/roles", r.guild),
                    "0.position", "NUMBER_TYPE_MIN");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static enum err set_position(struct tx *tx, void *arg)

@@ -9,7 +9,7 @@
 
 static void expect_audit_entry(struct ranks *r, int action, const char *target)
 {
-    expect_told(
+    expect_received(
         r->ada->world, audience_with_permission(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
@@ -58,9 +58,9 @@ static void new_role_gets_position_1_above_everyone(struct world *w)
                 "'colors': {'primary_color': 0, 'secondary_color': null, 'tertiary_color': null}}",
                 BITS(PERMISSIONS_DEFAULT));
     expect_audit_entry(&r, AUDIT_ROLE_CREATE, id);
-    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
                 "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}, "
@@ -116,7 +116,7 @@ static void role_fields_outside_their_limits_are_refused(struct world *w)
     expect_invalid(
         client_post(r.ada, TEXT(w, "{'name': '%0101d'}", 1), "/guilds/%s/roles", r.guild), "name",
         "BASE_TYPE_BAD_LENGTH");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_post(r.ada, TEXT(w, "{'name': '%0100d'}", 1), "/guilds/%s/roles", r.guild),
                   200);
 }
@@ -132,7 +132,7 @@ static void changing_roles_requires_manage_roles(struct world *w)
     expect_error(client_patch(r.bob, "[]", "/guilds/%s/roles", r.guild), 403, 50013);
     expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
     expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void role_cannot_grant_permissions_the_caller_lacks(struct world *w)
@@ -147,7 +147,7 @@ static void role_cannot_grant_permissions_the_caller_lacks(struct world *w)
                               TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSION(ADMINISTRATOR))),
                               "/guilds/%s/roles/%s", r.guild, r.low),
                  403, 50013);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     /* Permissions of @everyone count as the caller's. */
     uint64_t own = PERMISSIONS_DEFAULT | PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS);
     expect_json(client_post(r.bob, TEXT(w, "{'permissions': '%llu'}", BITS(own)),
@@ -199,9 +199,9 @@ static void guild_is_limited_to_250_roles(struct world *w)
 
     for (int i = 1; i < 250; i++)
         expect_status(client_post(ada, "{}", "/guilds/%s/roles", guild), 200);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{}", "/guilds/%s/roles", guild), 400, 30005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     struct answer a = client_get(ada, "/guilds/%s/roles", guild);
     expect(a.json->count == 250);
     expect_status(client_delete(ada, "/guilds/%s/roles/%s", guild, answer_text(a, "9.id")), 204);
@@ -223,9 +223,9 @@ static void changing_a_role_sends_guild_role_update(struct world *w)
     expect_status(a, 200);
     expect_json(a, "%s", changed);
     expect_audit_entry(&r, AUDIT_ROLE_UPDATE, r.low);
-    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'guild_id': '%s', 'role': %s}", r.guild, changed);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'guild_id': '%s', 'role': %s}", r.guild, changed);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
     expect_json(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
     expect_json(client_patch(r.bob,
@@ -272,7 +272,7 @@ static void only_roles_below_the_callers_highest_can_be_changed(struct world *w)
             50013);
         expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, too_high[i]), 403, 50013);
     }
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 200);
     expect_status(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 204);
     expect_status(client_patch(r.ada, "{}", "/guilds/%s/roles/%s", r.guild, r.high), 200);
@@ -294,7 +294,7 @@ static void only_permissions_of_the_everyone_role_can_be_changed(struct world *w
                      50028);
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
     expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(
         client_patch(r.bob, "{'permissions': '1024'}", "/guilds/%s/roles/%s", r.guild, r.guild),
         "{'id': '%s', 'name': '@everyone', 'permissions': '1024'}", r.guild);
@@ -309,8 +309,8 @@ static void role_icon_can_be_set_and_is_served(struct world *w)
     expect_status(a, 200);
     const char *path = TEXT(w, "/roles/%s/icons/%s.png", r.low, answer_text(a, "icon"));
     const char *new_path = TEXT(w, "/role-icons/%s/%s.png", r.low, answer_text(a, "icon"));
-    expect_status(client_request(world_stranger(w), "GET", new_path, NULL, STR("")), 200);
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+    expect_status(client_request(world_anonymous(w), "GET", new_path, NULL, STR("")), 200);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 200);
     expect_json(client_patch(r.bob, "{'name': 'x'}", "/guilds/%s/roles/%s", r.guild, r.low),
                 "{'icon': '%s'}", answer_text(a, "icon"));
     expect_json(client_patch(r.bob, "{'icon': null}", "/guilds/%s/roles/%s", r.guild, r.low),
@@ -318,7 +318,7 @@ static void role_icon_can_be_set_and_is_served(struct world *w)
 
     a = client_post(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles", r.guild);
     path = TEXT(w, "/roles/%s/icons/%s", answer_text(a, "id"), answer_text(a, "icon"));
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 200);
 }
 
 static void role_icon_is_limited_to_256_kib(struct world *w)
@@ -381,9 +381,9 @@ static void deleting_a_role_removes_it_from_members_and_overwrites(struct world 
     expect(read_role_references(w, r.low) == 5);
     expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
     expect_audit_entry(&r, AUDIT_ROLE_DELETE, r.low);
-    expect_told(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
-                "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
+                    "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
+    expect_nothing_received(w);
     expect(read_role_references(w, r.low) == 0);
     expect(read_role_references(w, r.bobs) == 1);
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 404, 10011);
@@ -404,7 +404,7 @@ static void managed_role_cannot_be_deleted(struct world *w)
     expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
                       set_role_managed, (void *)r.low));
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 400, 50028);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(r.ada, "{'color': 3}", "/guilds/%s/roles/%s", r.guild, r.low),
                 "{'color': 3, 'managed': true, 'tags': {'bot_id': '5'}}");
 }

@@ -54,7 +54,7 @@ static void guild_template_stores_roles_channels_and_settings(struct world *w)
 
     fill_template_guild(&h);
     expect_json(client_get(h.bob, TEMPLATES, h.guild), "[]");
-    forget_told(w);
+    discard_received(w);
     a = client_post(h.bob, "{'name': ' Base ', 'description': 'Plain'}", TEMPLATES, h.guild);
     expect_status(a, 200);
     code = answer_text(a, "code");
@@ -81,8 +81,8 @@ static void guild_template_stores_roles_channels_and_settings(struct world *w)
            "'available_tags': [{'id': 0, 'name': 'one', 'emoji_id': null, 'emoji_name': "
            "'\xf0\x9f\x94\xa5', 'moderated': false}], 'default_tag_setting': "
            "'match_some'}]}}");
-    expect_nothing_told(w);
-    expect_json(client_get(world_stranger(w), BY_CODE, code), "{'code': '%s', 'is_dirty': null}",
+    expect_nothing_received(w);
+    expect_json(client_get(world_anonymous(w), BY_CODE, code), "{'code': '%s', 'is_dirty': null}",
                 code);
     expect_json(client_get(h.bob, TEMPLATES, h.guild), "[{'code': '%s'}]", code);
 }
@@ -138,7 +138,7 @@ static void invalid_template_requests_are_refused(struct world *w)
     expect_error(client_delete(h.bob, TEMPLATE, other, code), 404, 10057);
     expect_error(client_post(h.bob, "{'name': 'New'}", BY_CODE, "nothing"), 404, 10057);
     expect_error(client_post(world_bot(w, "robot"), "{'name': 'New'}", BY_CODE, code), 403, 20001);
-    expect_error(client_post(world_stranger(w), "{'name': 'New'}", BY_CODE, code), 401, 0);
+    expect_error(client_post(world_anonymous(w), "{'name': 'New'}", BY_CODE, code), 401, 0);
     expect_invalid(client_post(h.bob, "{'name': 'x'}", BY_CODE, code), "name",
                    "BASE_TYPE_BAD_LENGTH");
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
@@ -157,7 +157,7 @@ static void guild_can_be_created_from_a_template(struct world *w)
 
     fill_template_guild(&h);
     code = make_template(h.bob, h.guild);
-    forget_told(w);
+    discard_received(w);
     client_connect(eve);
     a = client_post(eve, "{'name': 'Copy', 'icon': '" PNG "'}", BY_CODE, code);
     expect_status(a, 201);

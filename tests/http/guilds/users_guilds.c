@@ -24,7 +24,7 @@ static void users_guild_list_contains_the_callers_permissions(struct world *w)
                 "[{'approximate_member_count': 2, 'approximate_presence_count': 0}, "
                 "{'approximate_member_count': 1}]");
     expect_json(client_get(world_bot(w, "helper"), "/users/@me/guilds"), "[]");
-    expect_error(client_get(world_stranger(w), "/users/@me/guilds"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/users/@me/guilds"), 401, 0);
 }
 
 static void guild_list_shows_reduced_permissions_during_a_timeout(struct world *w)
@@ -78,9 +78,9 @@ static void leaving_a_guild_sends_member_remove_and_guild_delete(struct world *w
     struct server_loop p = world_home(w, 0);
 
     expect_status(client_delete(p.bob, "/users/@me/guilds/%s", p.guild), 204);
-    expect_told(w, audience_of_guild(id_of(p.guild)), "GUILD_MEMBER_REMOVE",
-                "{'guild_id': '%s', 'user': {'id': '%s'}}", p.guild, p.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_MEMBER_REMOVE",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}}", p.guild, p.bob->id);
+    expect_nothing_received(w);
     expect_event(p.bob, "GUILD_DELETE", "{'id': '%s'}", p.guild);
     expect_silence(p.bob);
     expect_silence(p.ada);
@@ -96,7 +96,7 @@ static void guild_owner_cannot_leave_the_guild(struct world *w)
 
     expect_error(client_delete(p.ada, "/users/@me/guilds/%s", p.guild), 400, 50055);
     expect_error(client_delete(p.ada, "/users/@me/guilds/1"), 404, 10004);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_get(p.ada, "/guilds/%s", p.guild), 200);
 }
 
@@ -197,7 +197,7 @@ static void audit_log_reason_is_url_decoded_once_and_limited_to_512(struct world
                 "{'audit_log_entries': [{'reason': 't\xc3\xa4t%%20'}, {'reason': '%0512d'}]}", 1);
 }
 
-static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
+static void invalid_percent_escapes_in_a_reason_are_stored(struct world *w)
 {
     struct server_loop p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
@@ -252,15 +252,16 @@ static void audit_log_entries_contain_options_of_their_action(struct world *w)
                   204);
     const char *code = answer_text(
         client_post(p.ada, "{'max_age': 60, 'max_uses': 2}", "/channels/%s/invites", c), "code");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(p.ada, "/invites/%s", code), 200);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 42, 'target_id': null, 'changes': [{'key': 'code', 'old_value': "
-                "'%s'}, {'key': 'channel_id', 'old_value': '%s'}, {'key': 'inviter_id', "
-                "'old_value': '%s'}, {'key': 'uses', 'old_value': 0}, {'key': 'max_uses', "
-                "'old_value': 2}, {'key': 'max_age', 'old_value': 60}, {'key': 'temporary', "
-                "'old_value': false}]}",
-                code, c, p.ada->id);
+    expect_received(
+        w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 42, 'target_id': null, 'changes': [{'key': 'code', 'old_value': "
+        "'%s'}, {'key': 'channel_id', 'old_value': '%s'}, {'key': 'inviter_id', "
+        "'old_value': '%s'}, {'key': 'uses', 'old_value': 0}, {'key': 'max_uses', "
+        "'old_value': 2}, {'key': 'max_age', 'old_value': 60}, {'key': 'temporary', "
+        "'old_value': false}]}",
+        code, c, p.ada->id);
 
     struct answer a = client_get(p.ada, "/guilds/%s/audit-logs?limit=7", p.guild);
     expect_json(a,
@@ -333,7 +334,7 @@ const struct test users_guilds_tests[] = {
     TEST(guild_changes_are_in_the_audit_log_with_reason),
     TEST(audit_log_contains_the_objects_its_entries_refer_to),
     TEST(audit_log_reason_is_url_decoded_once_and_limited_to_512),
-    TEST(invalid_percent_escapes_in_a_reason_are_kept),
+    TEST(invalid_percent_escapes_in_a_reason_are_stored),
     TEST(audit_log_entries_contain_options_of_their_action),
     TEST(audit_log_supports_pages_and_requires_view_audit_log),
     TEST(audit_log_entries_older_than_45_days_are_deleted),

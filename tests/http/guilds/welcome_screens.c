@@ -17,7 +17,7 @@ static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
         audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_error(client_get(h.ada, SCREEN, h.guild), 404, 10069);
-    forget_told(w);
+    discard_received(w);
     expect_json(client_patch(h.ada,
                              TEXT(w,
                                   "{'description': 'Hello', 'enabled': true, 'welcome_channels': "
@@ -28,13 +28,13 @@ static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
                 "{'description': 'Hello', 'welcome_channels': [{'channel_id': '%s', 'description': "
                 "'Read', 'emoji_id': null, 'emoji_name': '\xf0\x9f\x94\xa5'}]}",
                 channel);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'features': ['WELCOME_SCREEN_ENABLED']}");
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'features': ['WELCOME_SCREEN_ENABLED']}");
+    expect_nothing_received(w);
     expect_json(client_get(h.bob, SCREEN, h.guild), "{'description': 'Hello'}");
     code = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", channel), "code");
-    expect_json(client_get(world_stranger(w), "/invites/%s", code),
+    expect_json(client_get(world_anonymous(w), "/invites/%s", code),
                 "{'guild': {'welcome_screen': {'welcome_channels': [{'channel_id': '%s'}]}}}",
                 channel);
     /* A disabled screen is visible to managers only and absent from invites. */

@@ -16,22 +16,22 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
     const char *text = answer_text(a, "2.id"), *voice = answer_text(a, "3.id");
 
     expect_json(client_get(h.bob, WIDGET, h.guild), "{'enabled': false, 'channel_id': null}");
-    expect_error(client_get(world_stranger(w), WIDGET ".json", h.guild), 403, 50004);
-    expect_error(client_get(world_stranger(w), WIDGET ".png", h.guild), 403, 50004);
-    forget_told(w);
+    expect_error(client_get(world_anonymous(w), WIDGET ".json", h.guild), 403, 50004);
+    expect_error(client_get(world_anonymous(w), WIDGET ".png", h.guild), 403, 50004);
+    discard_received(w);
     expect_json(client_patch(h.bob, TEXT(w, "{'enabled': true, 'channel_id': '%s'}", text), WIDGET,
                              h.guild),
                 "{'enabled': true, 'channel_id': '%s'}", text);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-    expect_told(w,
-                audience_with_permission(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
-                "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_received(
+        w, audience_with_permission(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
+        "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
+    expect_nothing_received(w);
     client_connect(h.ada);
-    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".json", h.guild);
     expect_json(a,
                 "{'id': '%s', 'name': 'The Guild', 'presence_count': 1, 'channels': [{'id': '%s', "
                 "'name': 'General', 'position': 0}], 'members': [{'id': '0', 'username': 'ada', "
@@ -45,13 +45,13 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
               "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
               "0, 0, %llu)",
               voice, h.guild, BITS(PERMISSION(CONNECT)));
-    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".json", h.guild);
     expect_absent(a, "channels.0");
-    a = client_get(world_stranger(w), WIDGET ".png?style=banner1", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".png?style=banner1", h.guild);
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "image/png"));
     expect(!memcmp(a.body.p + 16, "\0\0\1\x40\0\0\0\x4c", 8));
-    expect_invalid(client_get(world_stranger(w), WIDGET ".png?style=x", h.guild), "style",
+    expect_invalid(client_get(world_anonymous(w), WIDGET ".png?style=x", h.guild), "style",
                    "BASE_TYPE_CHOICES");
 }
 
@@ -61,7 +61,7 @@ static void invalid_widget_requests_are_refused(struct world *w)
 
     expect_error(client_get(h.bob, WIDGET, h.guild), 403, 50013);
     expect_error(client_patch(h.bob, "{}", WIDGET, h.guild), 403, 50013);
-    expect_error(client_get(world_stranger(w), WIDGET ".json", "5"), 404, 10004);
+    expect_error(client_get(world_anonymous(w), WIDGET ".json", "5"), 404, 10004);
     expect_invalid(client_patch(h.ada, "{'channel_id': '5'}", WIDGET, h.guild), "channel_id",
                    "BASE_TYPE_CHOICES");
 }
@@ -82,11 +82,12 @@ static void widget_does_not_use_invites_that_give_roles(struct world *w)
     plain = answer_text(
         client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
     world_sql(w, "update invites set targets = '[\"5\"]' where code = '%s'", plain);
-    expect_json(client_get(world_stranger(w), WIDGET ".json", h.guild), "{'instant_invite': null}");
+    expect_json(client_get(world_anonymous(w), WIDGET ".json", h.guild),
+                "{'instant_invite': null}");
     plain = answer_text(
         client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
     expect(strstr(
-        answer_text(client_get(world_stranger(w), WIDGET ".json", h.guild), "instant_invite"),
+        answer_text(client_get(world_anonymous(w), WIDGET ".json", h.guild), "instant_invite"),
         plain));
 }
 

@@ -21,7 +21,7 @@ static void install(struct client *c, const char *guild, const char *app, const 
                          guild, permissions),
                     "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
         200);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
 static struct app_guild create_app_guild(struct world *w)
@@ -64,20 +64,22 @@ static void removing_an_app_integration_removes_bot_webhooks_commands(struct wor
     world_sql(w, ADD_PERMISSION, s.guild, s.app, s.guild, s.app);
 
     expect_status(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, s.id), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE",
-                "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
-    expect_told(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
-                s.guild, s.app);
-    expect_told(
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE",
+                    "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
+    expect_received(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
+                    s.guild, s.app);
+    expect_received(
         w, audience_with_permission(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
         "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
-    expect_told(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
-                s.role);
-    expect_told(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
-    expect_nothing_told(w);
+    expect_received(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
+                    s.role);
+    expect_received(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
+    expect_nothing_received(w);
 
     expect(store_count(w, "select count(*) from integrations") == 0);
     expect(store_count(w, "select count(*) from webhooks") == 1);
@@ -110,15 +112,16 @@ static void removing_a_platform_integration_deletes_its_role(struct world *w)
     link_new(s.ada, PLATFORM_A, "streamer");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer"), *role = role_of(w, id);
     expect_status(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}", id,
-                s.guild);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}",
+                    id, s.guild);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "application_id"));
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
-                role);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    role);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
+    expect_nothing_received(w);
     expect_error(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 404, 10005);
 }
 
@@ -173,19 +176,20 @@ static void migrate_command_scope_adds_the_scope_to_apps_with_commands(struct wo
     struct answer a = client_post(s.bob, NULL, MIGRATE, s.guild);
     expect_status(a, 200);
     expect_json(a, "{'integration_ids_with_app_commands': ['%s']}", s.id);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'scopes': ['bot', 'applications.commands']}", s.id);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'name': 'Cards', 'scopes': ['bot', 'applications.commands']}");
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'scopes': ['bot', 'applications.commands']}", s.id);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'name': 'Cards', 'scopes': ['bot', 'applications.commands']}");
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
     /* A second request changes nothing and sends no events. */
     a = client_post(s.bob, "{'any': 'thing'}", MIGRATE, s.guild);
     expect_status(a, 200);
     expect_json(a, "{'integration_ids_with_app_commands': []}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void migrate_command_scope_ignores_other_integrations(struct world *w)
@@ -197,7 +201,7 @@ static void migrate_command_scope_ignores_other_integrations(struct world *w)
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_post(s.ada, NULL, MIGRATE, s.guild),
                 "{'integration_ids_with_app_commands': []}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'scopes': ['webhook.incoming']}, {}]");
 }
 
@@ -295,7 +299,7 @@ static struct group make_group(struct world *w)
     expect_status(a, 200);
     g.id = answer_text(a, "id");
     g.app = make_application(world_client(w, "maker"), "Dice");
-    forget_told(w);
+    discard_received(w);
     return g;
 }
 
@@ -323,15 +327,15 @@ static void group_integration_can_be_created_listed_and_removed(struct world *w)
     expect_absent(a, "0.guild_id");
     const char *id = answer_text(a, "0.id");
 
-    forget_told(w);
+    discard_received(w);
     expect_error(client_delete(g.eve, "/channels/%s/integrations/%s", g.id, id), 403, 50013);
     expect_error(client_delete(g.bob, "/channels/%s/integrations/77", g.id), 404, 10005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(g.bob, "/channels/%s/integrations/%s", g.id, id), 204);
-    expect_told(w, audience_of_private_channel(id_of(g.id)), "INTEGRATION_DELETE",
-                "{'id': '%s', 'channel_id': '%s', 'application_id': '%s'}", id, g.id, g.app);
+    expect_received(w, audience_of_private_channel(id_of(g.id)), "INTEGRATION_DELETE",
+                    "{'id': '%s', 'channel_id': '%s', 'application_id': '%s'}", id, g.id, g.app);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "guild_id"));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(client_get(g.eve, "/channels/%s/integrations", g.id).json->count == 0);
 }
 

@@ -134,7 +134,7 @@ static void connection_moves_to_the_user_who_linked_it_last(struct world *w)
 
 static void connection_can_be_created_on_the_link_page(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *state = link_state(ada, "platform_a");
 
     make_account(w, PLATFORM_A, "a1", "Ada");
@@ -166,7 +166,7 @@ static void connection_can_be_created_on_the_link_page(struct world *w)
 /* The page escapes values from the query. */
 static void connection_link_page_escapes_html(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct answer a =
         client_request(nobody, "GET",
                        TEXT(w, "/connections/platform_a/link?state=%s&code=%%22%%3E%%3Cscript%%3E",
@@ -305,7 +305,7 @@ static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
     expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
     acquaint(w, PLATFORM_A, "a1", "b1");
     acquaint(w, PLATFORM_A, "a1", "e1"); /* without friend_sync */
-    forget_told(w);
+    discard_received(w);
     expect_bob_suggested(ada, bob);
 
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
@@ -322,7 +322,7 @@ static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
     expect_number(w, 1, "select count(*) from friend_suggestions");
     expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
-    forget_told(w);
+    discard_received(w);
 
     expect_bob_suggested(ada, bob);
     expect_status(client_delete(ada, MINE "/platform_a/a1"), 204);
@@ -343,9 +343,9 @@ static void linking_a_connection_gives_subscriber_roles_at_once(struct world *w)
     const char *id = follow(ada, guild, PLATFORM_A, "streamer");
     expect(!has_role(guild, bob, role_of(w, id)));
     link_new(bob, PLATFORM_A, "bob");
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
-                role_of(w, id));
-    expect_nothing_told(w); /* the integration itself has not changed */
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+                    role_of(w, id));
+    expect_nothing_received(w); /* the integration itself has not changed */
     expect(has_role(guild, bob, role_of(w, id)));
     expect_json(client_get(bob, MINE),
                 "[{'integrations': [{'id': '%s', 'type': 'platform_a', "
@@ -363,7 +363,7 @@ static void connection_types_are_listed(struct world *w)
     expect_json(client_get(world_client(w, "ada"), "/connections"),
                 "{'platform_a': {'enabled': true}, 'platform_b': {'enabled': true}}");
     expect_error(client_get(world_bot(w, "robot"), "/connections"), 403, 20001);
-    expect_error(client_get(world_stranger(w), "/connections"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/connections"), 401, 0);
 }
 
 const struct test connections_tests[] = {

@@ -30,7 +30,7 @@ static void end_subscription(struct world *w, const struct expiry_guild *s)
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s->ada, s->guild, s->id);
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 1);
-    forget_told(w);
+    discard_received(w);
 }
 
 /* Moves the clock by so many days; hourly syncs are disabled. */
@@ -45,7 +45,7 @@ static void set_expire_behavior_kick(struct client *c, const struct expiry_guild
 {
     expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
                   204);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
 static void expired_subscription_removes_the_role_after_grace_period(struct world *w)
@@ -55,15 +55,15 @@ static void expired_subscription_removes_the_role_after_grace_period(struct worl
     end_subscription(w, &s);
     wait_days(w, 6.9);
     expect(has_role(s.guild, s.bob, s.role));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     wait_days(w, 0.2);
     expect_number(w, 0, "select count(*) from member_roles");
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
-                "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
+    expect_nothing_received(w);
     expect(is_member(s.guild, s.bob));
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 0);
 }
@@ -89,12 +89,12 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
     set_expire_behavior_kick(s.ada, &s);
     wait_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
-                "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integration_members") == 0);
 }
 
@@ -134,7 +134,7 @@ static void member_who_subscribes_again_before_expiry_keeps_the_role(struct worl
     wait_days(w, 7.1);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at > 0");
     expect(has_role(s.guild, s.bob, s.role));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void expiry_waits_while_the_integration_is_revoked_or_disabled(struct world *w)

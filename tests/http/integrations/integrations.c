@@ -20,7 +20,7 @@ static struct test_integration_guild create_integration_guild(struct world *w)
     put_member(s.guild, s.eve);
     make_account(w, PLATFORM_A, "streamer", "Streamer");
     link_account(s.ada, PLATFORM_A, "streamer");
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 
@@ -35,7 +35,7 @@ static const char *install_app(struct test_integration_guild *s, const char *sco
                                    s->guild, permissions),
                               "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
                   200);
-    forget_told(w);
+    discard_received(w);
     return app;
 }
 
@@ -180,7 +180,7 @@ static void guild_subscription_integration_cannot_be_changed(struct world *w)
                    "INTEGRATION_TYPE_INVALID");
     expect_invalid(client_patch(s.ada, "{}", INTEGRATIONS "/%s", s.guild, id), "",
                    "INTEGRATION_TYPE_INVALID");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void integrations_contain_role_connection_metadata_if_requested(struct world *w)
@@ -257,7 +257,7 @@ static void integration_routes_require_manage_guild(struct world *w)
     expect_error(client_delete(s.ada, INTEGRATIONS "/%s", other, id), 404, 10005);
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", other, id), 404, 10005);
     expect_error(client_patch(s.ada, "{}", INTEGRATIONS "/77", s.guild), 404, 10005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -268,32 +268,34 @@ static void creating_an_integration_creates_a_role_and_sends_events(struct world
 
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
-                "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
-                s.guild);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_CREATE",
-                "{'guild_id': '%s', 'type': 'platform_a', 'syncing': false, 'enabled': true}",
-                s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
+                    "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_CREATE",
+                    "{'guild_id': '%s', 'type': 'platform_a', 'syncing': false, 'enabled': true}",
+                    s.guild);
     const struct dom *made = world_last_event(w, "INTEGRATION_CREATE");
     expect(!dom_at(made, "user"));
     const struct dom *role = world_last_event(w, "GUILD_ROLE_CREATE");
     expect(str_eq(dom_at(role, "role.tags.integration_id")->text, dom_at(made, "id")->text));
     expect(str_eq(dom_at(role, "role.id")->text, dom_at(made, "role_id")->text));
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}", s.ada->id);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}",
+                    s.ada->id);
     /* The first sync starts by itself. */
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 1");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': false}");
-    expect_nothing_told(w);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': false}");
+    expect_nothing_received(w);
     /* A second request changes nothing. */
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void creating_an_integration_requires_the_callers_connection(struct world *w)
@@ -315,7 +317,7 @@ static void creating_an_integration_requires_the_callers_connection(struct world
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
     world_sql(w, "delete from platform_account");
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations where type <> 'service'") == 0);
 }
 
@@ -403,9 +405,9 @@ static void creating_a_revoked_integration_again_enables_it(struct world *w)
     world_sql(w, "update integrations set enabled = 0, revoked_at = 5 where id = %s", id);
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'enabled': true, 'revoked': false}", id);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'enabled': true, 'revoked': false}", id);
 }
 
 /* --- changing ------------------------------------------------------------------------- */
@@ -420,19 +422,21 @@ static void changing_an_integration_sends_integration_update(struct world *w)
                                "'enable_emoticons': true}",
                                INTEGRATIONS "/%s", s.guild, id),
                   204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
-                "'enable_emoticons': true}",
-                id, s.guild);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(
+        w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+        "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
+        "'enable_emoticons': true}",
+        id, s.guild);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
     /* Unchanged fields send no event. */
     expect_status(client_patch(s.bob, "{'expire_behavior': 1, 'expire_grace_period': null}",
                                INTEGRATIONS "/%s", s.guild, id),
                   204);
     expect_status(client_patch(s.bob, "{}", INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(s.bob, INTEGRATIONS, s.guild),
                 "[{'expire_behavior': 1, 'expire_grace_period': 30, 'enable_emoticons': true}]");
 }
@@ -466,7 +470,7 @@ static void enable_emoticons_is_ignored_for_platform_b(struct world *w)
     const char *id = follow(s.ada, s.guild, PLATFORM_B, "channel");
     expect_status(
         client_patch(s.ada, "{'enable_emoticons': true}", INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void app_integrations_cannot_be_changed_or_synced(struct world *w)
@@ -478,7 +482,7 @@ static void app_integrations_cannot_be_changed_or_synced(struct world *w)
                    "", "INTEGRATION_TYPE_INVALID");
     expect_invalid(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, id), "",
                    "INTEGRATION_TYPE_INVALID");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 const struct test integrations_tests[] = {

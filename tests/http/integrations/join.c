@@ -31,21 +31,22 @@ static void joining_through_an_integration_gives_its_role(struct world *w)
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{'id': '%s', 'name': 'The Guild'}", s.guild);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
-                "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
-                s.role);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
+                    s.role);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}",
+                    s.bob->id);
+    expect_nothing_received(w);
     expect(has_role(s.guild, s.bob, s.role));
     /* A second join changes nothing, but restores a lost role. */
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_silence(s.bob);
     world_sql(w, "delete from member_roles");
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
-                s.role);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s']}", s.role);
     expect_silence(s.bob);
 }
 
@@ -72,7 +73,7 @@ static void invalid_integration_joins_are_refused(struct world *w)
     expect_status(client_post(s.ada, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               "/oauth2/authorize?client_id=%s&scope=applications.commands", app),
                   200);
-    forget_told(w);
+    discard_received(w);
     const char *service = TEXT(
         w, "%lld", (long long)store_count(w, "select id from integrations where type = 'service'"));
 
@@ -98,7 +99,7 @@ static void invalid_integration_joins_are_refused(struct world *w)
     world_sql(w, "delete from bans");
     world_sql(w, "update guilds set member_count = 500000 where id = %s", s.guild);
     expect_error(client_post(s.bob, NULL, JOIN, s.id), 400, 30019);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(!is_member(s.guild, s.bob));
 }
 
@@ -137,13 +138,13 @@ static void removing_the_connection_leaves_guilds_joined_through_it(struct world
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{}");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
-                "{'user': {'id': '%s'}}", s.bob->id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                    "{'user': {'id': '%s'}}", s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
     expect_event(s.bob, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", s.bob->id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(!is_member(s.guild, s.bob));
 }
 
@@ -235,10 +236,10 @@ static void removing_the_last_partner_connection_leaves_partners_guild(struct wo
     link_new(bob, PLATFORM_A, "plain");
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/plain"), 204);
     expect(is_member("4242", bob));
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bobby"), 204);
-    expect_told(w, audience_of_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
-                bob->id);
+    expect_received(w, audience_of_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
+                    bob->id);
     expect(!is_member("4242", bob));
 }
 

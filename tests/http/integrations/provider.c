@@ -294,16 +294,17 @@ static void failed_sync_leaves_the_integrations_members_unchanged(struct world *
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         provider.provider_mode = bad[i];
-        forget_told(w);
+        discard_received(w);
         sync_now(s.ada, s.guild, id);
-        expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
-        expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                    "{'syncing': false, 'subscriber_count': 2, 'revoked': false, 'enabled': true}");
-        expect_nothing_told(w);
+        expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+        expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+        expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
+        expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+        expect_received(
+            w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+            "{'syncing': false, 'subscriber_count': 2, 'revoked': false, 'enabled': true}");
+        expect_nothing_received(w);
         expect(store_count(w, "select synced_at from integrations") == synced_at);
         expect(has_role(s.guild, s.bob, role_of(w, id)));
     }
@@ -366,7 +367,7 @@ static struct answer send_to_platform(struct client *c, const char *method, cons
 
 static void local_platform_accounts_can_be_changed_at_runtime(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *key = "local-key";
 
     expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", key,
@@ -395,7 +396,7 @@ static void local_platform_accounts_can_be_changed_at_runtime(struct world *w)
 
 static void local_platform_routes_require_the_platform_key(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *body = "{\"name\": \"x\"}";
 
     expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", "wrong-key", body), 401);

@@ -66,15 +66,16 @@ static void large_integration_is_removed_in_batches(struct world *w)
 
     expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);
     /* The removal is sent at once; the role is deleted once, when no member has it. */
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.id,
-                s.guild);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}",
+                    s.id, s.guild);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
     expect_all_removed(w);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
-                s.role);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    s.role);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from members") == 701);
 }
 
@@ -90,7 +91,7 @@ static void interrupt_removal(struct world *w, const struct large_integration *s
               "insert into jobs (kind, key, due, data) values ('integration-removal', %s, "
               "9000000000000000, '')",
               s->id);
-    forget_told(w);
+    discard_received(w);
 }
 
 static void integration_being_removed_is_unknown_to_all_routes(struct world *w)
@@ -104,7 +105,7 @@ static void integration_being_removed_is_unknown_to_all_routes(struct world *w)
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 404, 10005);
     expect_error(client_post(s.ada, NULL, "/integrations/%s/join", s.id), 404, 10005);
     expect_json(client_get(s.ada, "/users/@me/connections"), "[{'integrations': []}]");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     /* The account can be followed again. */
     const char *again = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'id': '%s'}]", again);

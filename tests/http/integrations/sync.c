@@ -42,18 +42,21 @@ static void sync_gives_subscribers_the_integrations_role(struct world *w)
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "somebody-else");
     sync_now(s.ada, s.guild, s.id);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
-                "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
-                s.role);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'syncing': false, 'subscriber_count': 2, 'revoked': false}", s.id);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
+                    s.role);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'syncing': false, 'subscriber_count': 2, 'revoked': false}",
+                    s.id);
+    expect_nothing_received(w);
     expect(has_role(s.guild, s.bob, s.role) && !has_role(s.guild, s.ada, s.role));
     /* A second sync changes nothing. */
     sync_now(s.ada, s.guild, s.id);
@@ -106,12 +109,12 @@ static void sync_request_during_a_sync_is_accepted_without_effect(struct world *
     struct sync_guild s = create_sync_guild(w);
 
     world_sql(w, "update integrations set syncing = 1");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_sql(w, "update integrations set syncing = 0, enabled = 0");
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 403, 40006);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static void integrations_are_synced_every_hour(struct world *w)
@@ -134,7 +137,7 @@ static void sync_marks_members_who_no_longer_subscribe(struct world *w)
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
-    forget_told(w);
+    discard_received(w);
     sync_now(s.ada, s.guild, s.id);
     expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 1);
     expect(store_count(w, "select subscriber_count from integrations") == 0);
@@ -254,14 +257,14 @@ static void removing_the_owners_connection_revokes_the_integration(struct world 
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'revoked': true, "
-                "'enabled': true}",
-                s.id);
-    expect_nothing_told(w);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'revoked': true, "
+                    "'enabled': true}",
+                    s.id);
+    expect_nothing_received(w);
     sync_now(s.ada, s.guild, s.id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
                 "[{'revoked': true, 'enabled': true, 'subscriber_count': 1}]");

@@ -71,7 +71,7 @@ static void unknown_or_disabled_components_are_refused(struct world *w)
     struct test_commands theirs = s;
     theirs.application = other;
     expect_error(use_component(&theirs, s.bob, m, press), 404, 10008);
-    expect(interactions_told(&s) == 0);
+    expect(interactions_received(&s) == 0);
 }
 
 /* VIEW_CHANNEL is enough. */
@@ -185,7 +185,7 @@ static void entity_select_menus_contain_resolved_objects(struct world *w)
 static const char *respond_to_last(struct test_commands *s, const char *json)
 {
     const struct dom *d = last_interaction(s);
-    struct answer a = client_post(world_stranger(s->world), json,
+    struct answer a = client_post(world_anonymous(s->world), json,
                                   "/interactions/%s/%s/callback?with_response=true",
                                   dom_text(s, d, "id"), dom_text(s, d, "token"));
 

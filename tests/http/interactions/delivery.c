@@ -54,7 +54,7 @@ static void interaction_create_goes_to_the_guilds_shard(struct world *w)
 
 /* --- the invoking user ---------------------------------------------------------------- */
 
-static void interaction_events_reach_the_named_session_or_all(struct world *w)
+static void interaction_events_scope_the_named_session_or_all(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -93,7 +93,7 @@ static struct answer respond_to_last(struct test_commands *s)
 {
     const struct dom *d = last_interaction(s);
 
-    return client_post(world_stranger(s->world), "{'type': 4, 'data': {'content': 'Six'}}",
+    return client_post(world_anonymous(s->world), "{'type': 4, 'data': {'content': 'Six'}}",
                        "/interactions/%s/%s/callback", dom_text(s, d, "id"),
                        dom_text(s, d, "token"));
 }
@@ -153,7 +153,7 @@ static void interaction_deadlines_survive_a_restart(struct world *w)
                waiting);
     expect(store_count(w, "select count(*) from interactions where state = 2") == 1);
     /* An acknowledged interaction stays usable. */
-    expect_status(client_post(world_stranger(w), "{'content': 'And more'}", "/webhooks/%s/%s",
+    expect_status(client_post(world_anonymous(w), "{'content': 'And more'}", "/webhooks/%s/%s",
                               s.application, token),
                   200);
     expect(strcmp(answered, waiting) != 0);
@@ -212,7 +212,7 @@ static void entry_point_handler_2_launches_the_activity_without_the_app(struct w
     expect_event(s.bob, "MESSAGE_CREATE",
                  "{'application_id': '%s', 'type': 20, 'author': {'id': '%s'}}", s.application,
                  s.application);
-    expect(interactions_told(&s) == 0);
+    expect(interactions_received(&s) == 0);
     world_wait(w, 10);
     world_settle(w);
     expect_silence(s.bob);
@@ -226,7 +226,7 @@ static void entry_point_handler_3_accepts_only_the_launch_callback(struct world 
     expect_status(invoke_entry_point(&s, create_entry_point(&s, 3)), 204);
     expect_invalid(respond_to_last(&s), "type", "BASE_TYPE_CHOICES");
     const struct dom *d = last_interaction(&s);
-    expect_status(client_post(world_stranger(w), "{'type': 12}", "/interactions/%s/%s/callback",
+    expect_status(client_post(world_anonymous(w), "{'type': 12}", "/interactions/%s/%s/callback",
                               dom_text(&s, d, "id"), dom_text(&s, d, "token")),
                   204);
 }
@@ -234,7 +234,7 @@ static void entry_point_handler_3_accepts_only_the_launch_callback(struct world 
 const struct test interactions_delivery_tests[] = {
     TEST(interaction_create_needs_no_intent),
     TEST(interaction_create_goes_to_the_guilds_shard),
-    TEST(interaction_events_reach_the_named_session_or_all),
+    TEST(interaction_events_scope_the_named_session_or_all),
     TEST(unanswered_interaction_fails_after_three_seconds),
     TEST(late_callback_is_refused_before_the_failure_job_runs),
     TEST(interaction_deadlines_survive_a_restart),

@@ -377,7 +377,7 @@ static void acknowledged_interactions_survive_a_restart(struct world *w)
 
     interaction_answered(&ask, "{'type': 5}");
     world_restart(w);
-    ask.app = waiting.app = world_stranger(w);
+    ask.app = waiting.app = world_anonymous(w);
     expect_error(interaction_answer(&ask, "", "{'type': 5}"), 400, 40060);
     expect_json(client_patch(ask.app, "{'content': 'Sunny'}", SENT, ask.application, ask.token,
                              "@original"),

@@ -179,7 +179,7 @@ static void endpoint_response_answers_the_interaction(struct world *w)
     expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Six'}");
     expect_silence(s.bot);
     /* The HTTP response counts as the first callback. */
-    expect_error(client_post(world_stranger(w), "{'type': 4, 'data': {'content': 'Again'}}",
+    expect_error(client_post(world_anonymous(w), "{'type': 4, 'data': {'content': 'Again'}}",
                              "/interactions/%s/%s/callback", id, dom_text(&s, d, "token")),
                  400, 40060);
     world_wait(w, 5);
@@ -266,7 +266,7 @@ static void endpoint_status_202_defers_the_response_to_a_callback(struct world *
     const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_silence(s.bob);
-    expect_status(client_post(world_stranger(w), "{'type': 4, 'data': {'content': 'Later'}}",
+    expect_status(client_post(world_anonymous(w), "{'type': 4, 'data': {'content': 'Later'}}",
                               "/interactions/%s/%s/callback", dom_text(&s, d, "id"),
                               dom_text(&s, d, "token")),
                   204);

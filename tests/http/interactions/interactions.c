@@ -239,24 +239,24 @@ static void repeated_nonce_creates_one_interaction(struct world *w)
 
     for (int i = 0; i < 3; i++)
         expect_status(invoke(&s, s.bob, "'nonce': 5", "%s", data), 204);
-    expect(interactions_told(&s) == 1);
+    expect(interactions_received(&s) == 1);
     /* Another user, or another nonce. */
     expect_status(invoke(&s, s.ada, "'nonce': 5", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé'", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
-    expect(interactions_told(&s) == 6);
+    expect(interactions_received(&s) == 6);
     expect_invalid(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé6'", "%s", data), "nonce",
                    "NONCE_TYPE_INVALID");
     expect_invalid(invoke(&s, s.bob, "'nonce': 1.5", "%s", data), "nonce", "NONCE_TYPE_INVALID");
     expect_invalid(invoke(&s, s.bob, "'nonce': {}", "%s", data), "nonce", "NONCE_TYPE_INVALID");
     world_wait(w, 59);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 6);
+    expect(interactions_received(&s) == 6);
     world_wait(w, 2);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 7);
+    expect(interactions_received(&s) == 7);
 }
 
 static void invocations_count_for_the_commands_popularity(struct world *w)

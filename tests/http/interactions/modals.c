@@ -9,7 +9,7 @@ static const char *open_modal(struct test_commands *s, const char *parts)
     const struct dom *d = last_interaction(s);
     const char *id = dom_text(s, d, "id");
 
-    expect_status(client_post(world_stranger(s->world),
+    expect_status(client_post(world_anonymous(s->world),
                               TEXT(s->world,
                                    "{'type': 9, 'data': {'custom_id': 'form', 'title': 'Form', "
                                    "'components': [%s]}}",
@@ -103,7 +103,7 @@ static void repeated_nonce_submits_a_modal_once(struct world *w)
         expect_status(invoke(&s, s.bob, "'type': 5, 'nonce': 'n'",
                              "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
                       204);
-    expect(interactions_told(&s) == 2);
+    expect(interactions_received(&s) == 2);
     expect_error(invoke(&s, s.bob, "'type': 5, 'nonce': 'm'",
                         "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
                  404, 10062);

@@ -77,7 +77,7 @@ static void command_changed_during_its_invocation_is_outdated(struct world *w)
         expect(strstr(answer, "HTTP/1.1 400"));
         expect(strstr(answer, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"));
     }
-    expect(interactions_told(&s) == 1);
+    expect(interactions_received(&s) == 1);
     expect(world_number(w, "select count(*) from interactions") == 1);
     expect(world_number(w, "select count(*) from interaction_files") == 1);
 }
@@ -126,7 +126,7 @@ static void run_race(struct test_commands *s, const char *request)
     pthread_barrier_destroy(&start);
 }
 
-static void concurrent_invocations_with_one_nonce_reach_the_app_once(struct world *w)
+static void concurrent_invocations_with_one_nonce_scope_the_app_once(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -143,13 +143,13 @@ static void concurrent_invocations_with_one_nonce_reach_the_app_once(struct worl
                           "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
                           s.bob->authorization, strlen(body), body));
         expect(accepted == RACERS);
-        expect(interactions_told(&s) == (size_t)i + 1);
+        expect(interactions_received(&s) == (size_t)i + 1);
     }
     expect(world_number(w, "select count(*) from interactions") == ROUNDS);
 }
 
 const struct test interactions_races_tests[] = {
     TEST(command_changed_during_its_invocation_is_outdated),
-    TEST(concurrent_invocations_with_one_nonce_reach_the_app_once),
+    TEST(concurrent_invocations_with_one_nonce_scope_the_app_once),
     { 0 },
 };

@@ -50,8 +50,8 @@ static void only_users_can_create_interactions(struct world *w)
     const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_error(roll(&s, s.bot, roll_id, "%s", ""), 403, 20001);
-    expect_error(roll(&s, world_stranger(w), roll_id, "%s", ""), 401, 0);
-    expect(interactions_told(&s) == 0);
+    expect_error(roll(&s, world_anonymous(w), roll_id, "%s", ""), 401, 0);
+    expect(interactions_received(&s) == 0);
 }
 
 /* --- channel -------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static void outdated_command_version_or_name_is_refused(struct world *w)
     world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(invoke(&s, s.bob, "", "'id': '%s', 'version': '1', 'name': 'roll'", id), "data",
                    VERSION);
-    expect(interactions_told(&s) == 0);
+    expect(interactions_received(&s) == 0);
 }
 
 /* --- permissions ---------------------------------------------------------------------- */

@@ -222,18 +222,18 @@ static void interaction_attachments_are_served_and_later_deleted(struct world *w
     const char *url = dom_text(&s, d, TEXT(w, "%s.url", path));
     expect(strcmp(url, dom_text(&s, d, TEXT(w, "%s.proxy_url", path))) == 0);
     const char *at = strstr(url, "/attachments/");
-    struct answer a = client_request(world_stranger(w), "GET", at, "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", at, "", STR(""));
     expect_status(a, 200);
     expect(str_is(a.body, "hello"));
 
     /* The index may be a number. */
     expect_status(invoke_with_file(&s, id, "0", "a.txt", "files[0]"), 204);
     world_wait(w, 14 * 60);
-    expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 200);
+    expect_status(client_request(world_anonymous(w), "GET", at, "", STR("")), 200);
     world_wait(w, 3 * 60);
     world_settle(w);
     expect(store_count(w, "select count(*) from interaction_files") == 0);
-    expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 404);
+    expect_status(client_request(world_anonymous(w), "GET", at, "", STR("")), 404);
 }
 
 static void attachment_option_requires_an_uploaded_file_of_its_type(struct world *w)

@@ -27,7 +27,7 @@ static struct answer upload_target_users(struct client *c, const char *method, c
 
 static void invite_for_other_users_cannot_be_used_to_register(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct answer a = upload_target_users(
         ada, "POST", TEXT(w, "/api/v10/channels/%s/invites", v.channel), "{}", ada->id);
@@ -68,10 +68,10 @@ static void invite_with_roles_gives_them_to_joining_members(struct world *w)
     expect_absent(a, "roles");
     expect_absent(a, "flags");
     expect_json(client_get(eve, "/invites/%s", code), "{'roles': [{'id': '%s'}]}", h.low);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_ADD", "{'roles': ['%s']}",
-                h.low);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_ADD", "{'roles': ['%s']}",
+                    h.low);
     expect_json(client_get(h.ada, "/guilds/%s/members/%s", h.guild, eve->id), "{'roles': ['%s']}",
                 h.low);
     /* Bob cannot give this role. */
@@ -209,7 +209,7 @@ static void role_invite_gives_only_roles_the_inviter_can_still_give(struct world
     expect_joined_with_role(h.ada, h.guild, "one", code, h.low);
     /* The role is moved above the inviter's. */
     world_sql(w, "update roles set position = 9 where id = %s", h.low);
-    expect_absent(client_get(world_stranger(w), "/invites/%s", code), "roles.0");
+    expect_absent(client_get(world_anonymous(w), "/invites/%s", code), "roles.0");
     expect_joined_with_role(h.ada, h.guild, "two", code, NULL);
     world_sql(w, "update roles set position = 1 where id = %s", h.low);
     expect_joined_with_role(h.ada, h.guild, "three", code, h.low);
@@ -234,11 +234,11 @@ static void registering_with_a_role_invite_checks_the_inviter(struct world *w)
                        "'date_of_birth': '1990-01-01', 'consent': true, 'invite': '%s'}";
 
     expect_status(
-        client_post(world_stranger(w), TEXT(w, body, "uma", "uma", code), "/auth/register"), 200);
+        client_post(world_anonymous(w), TEXT(w, body, "uma", "uma", code), "/auth/register"), 200);
     expect(world_number(w, "select count(*) from member_roles where role_id = %s", h.low) == 1);
     world_sql(w, "update roles set permissions = 0 where id = %s", h.bobs);
     expect_status(
-        client_post(world_stranger(w), TEXT(w, body, "una", "una", code), "/auth/register"), 200);
+        client_post(world_anonymous(w), TEXT(w, body, "una", "una", code), "/auth/register"), 200);
     expect(world_number(w, "select count(*) from member_roles where role_id = %s", h.low) == 1);
 }
 
@@ -274,7 +274,7 @@ static void invite_with_target_users_admits_only_these_users(struct world *w)
     expect_json(client_get(h.ada, "/invites/%s/target-users/job-status", code),
                 "{'status': 2, 'total_users': 1, 'processed_users': 1, 'error_message': null}");
     expect_error(client_get(cyd, "/invites/%s", code), 404, 10006);
-    expect_error(client_get(world_stranger(w), "/invites/%s", code), 404, 10006);
+    expect_error(client_get(world_anonymous(w), "/invites/%s", code), 404, 10006);
     expect_error(client_post(cyd, NULL, "/invites/%s", code), 404, 10006);
     expect_status(client_get(eve, "/invites/%s", code), 200);
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);

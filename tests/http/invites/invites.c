@@ -41,15 +41,15 @@ static void invite_shows_its_guild_channel_and_counts(struct world *w)
                        "'type': 0}",
                        code, p.channel, p.id, ada->id);
 
-    a = client_get(world_stranger(w), "/invites/%s", code);
+    a = client_get(world_anonymous(w), "/invites/%s", code);
     expect_status(a, 200);
     expect_json(a, "{'code': '%s', 'guild': {'id': '%s'}}", code, p.id);
     expect_absent(a, "uses");
     expect_absent(a, "created_at");
     expect_absent(a, "approximate_member_count");
-    expect_json(client_get(world_stranger(w), "/invites/%s?with_counts=true", code),
+    expect_json(client_get(world_anonymous(w), "/invites/%s?with_counts=true", code),
                 "{'approximate_member_count': 1, 'approximate_presence_count': 0}");
-    expect_error(client_get(world_stranger(w), "/invites/nowhere1"), 404, 10006);
+    expect_error(client_get(world_anonymous(w), "/invites/nowhere1"), 404, 10006);
 }
 
 static void equal_invite_is_reused_unless_unique_is_set(struct world *w)
@@ -309,7 +309,7 @@ static void invite_to_a_deleted_application_can_still_be_deleted(struct world *w
 
 static void registering_with_an_invite_joins_its_guild(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild p = world_test_guild(w, ada);
     const char *code = create_invite(ada, &p, "{}");
     char body[200];
@@ -334,7 +334,7 @@ static void configure_guild_invite_registration(struct config *config)
 
 static void registration_by_guild_invite_requires_a_valid_invite(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild p = world_test_guild(w, ada);
     const char *code = create_invite(ada, &p, "{'max_uses': 1}");
     const char *friendly = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
@@ -463,7 +463,7 @@ static void friend_invites_can_be_revoked_together(struct world *w)
 static void only_the_owner_can_create_group_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
-                  *eve = world_client(w, "eve"), *nobody = world_stranger(w);
+                  *eve = world_client(w, "eve"), *nobody = world_anonymous(w);
     char body[200];
 
     world_sql(w, "insert into channels (id, type, name, owner_id) values (900, 3, 'Us', %s)",

@@ -17,20 +17,20 @@ static void vanity_code_can_be_set_used_and_removed(struct world *w)
         audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     insert_vanity_feature(w, h.guild);
-    forget_told(w);
+    discard_received(w);
     expect_json(client_get(h.ada, VANITY, h.guild), "{'code': null, 'uses': 0}");
     expect_json(client_patch(h.ada, "{'code': 'Our-Place'}", VANITY, h.guild),
                 "{'code': 'our-place', 'uses': 0}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 1, 'changes': [{'key': 'vanity_url_code', 'new_value': "
-                "'our-place'}]}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'vanity_url_code': 'our-place'}");
-    expect_json(client_get(world_stranger(w), "/invites/OUR-PLACE"),
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 1, 'changes': [{'key': 'vanity_url_code', 'new_value': "
+                    "'our-place'}]}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'vanity_url_code': 'our-place'}");
+    expect_json(client_get(world_anonymous(w), "/invites/OUR-PLACE"),
                 "{'code': 'our-place', 'type': 0, 'expires_at': null, 'guild': {'id': '%s'}, "
                 "'channel': {'name': 'general'}}",
                 h.guild);
-    expect_absent(client_get(world_stranger(w), "/invites/our-place"), "inviter");
+    expect_absent(client_get(world_anonymous(w), "/invites/our-place"), "inviter");
     expect_json(client_post(eve, NULL, "/invites/our-place"), "{'new_member': true}");
     expect_json(client_post(eve, NULL, "/invites/our-place"), "{'new_member': false}");
     expect_json(client_get(h.ada, VANITY, h.guild), "{'code': 'our-place', 'uses': 1}");
@@ -51,13 +51,13 @@ static void vanity_invite_shows_a_channel_visible_to_everyone(struct world *w)
     expect_status(client_put(h.ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
                              general, h.guild),
                   204);
-    a = client_get(world_stranger(w), "/invites/our-place");
+    a = client_get(world_anonymous(w), "/invites/our-place");
     expect_json(a, "{'guild': {'id': '%s'}, 'channel': null}", h.guild);
     expect_json(client_post(world_client(w, "eve"), NULL, "/invites/our-place"),
                 "{'new_member': true, 'channel': null}");
     open =
         answer_text(client_post(h.ada, "{'name': 'open'}", "/guilds/%s/channels", h.guild), "id");
-    expect_json(client_get(world_stranger(w), "/invites/our-place"), "{'channel': {'id': '%s'}}",
+    expect_json(client_get(world_anonymous(w), "/invites/our-place"), "{'channel': {'id': '%s'}}",
                 open);
 }
 

@@ -34,7 +34,7 @@ static struct screened_guild create_screened_guild(struct world *w, const char *
     expect_status(a, 200);
     s.version = answer_text(a, "version");
     expect_status(client_post(s.eve, "{}", "/invites/%s", s.invite), 200);
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 
@@ -97,12 +97,12 @@ static void accepting_the_rules_ends_the_pending_state(struct world *w)
                 "{'application_status': 'APPROVED', 'guild_id': '%s', 'user_id': '%s', "
                 "'rejection_reason': null, 'form_responses': [{'response': true}]}",
                 guild, s.eve->id);
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
-                "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
-    expect_told(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
-                "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
-                s.eve->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
+                    "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
+    expect_received(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
+                    "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
+                    s.eve->id);
+    expect_nothing_received(w);
     expect_status(send_as_eve(&s), 200);
     expect_error(submit_form(&s, ACCEPTED), 400, 40108);
 }
@@ -183,10 +183,11 @@ static void disabling_the_form_admits_all_pending_members(struct world *w)
     struct screened_guild s = create_screened_guild(w, RULES ", " WHY);
 
     expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.test_guild.id), "{}");
-    expect_told(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_UPDATE", "{'features': []}");
+    expect_received(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_UPDATE",
+                    "{'features': []}");
     world_settle(w);
-    expect_told(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE",
-                "{'pending': false}");
+    expect_received(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE",
+                    "{'pending': false}");
     expect_status(send_as_eve(&s), 200);
 }
 

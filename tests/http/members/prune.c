@@ -42,17 +42,17 @@ static void prune_counts_and_removes_inactive_members(struct world *w)
     world_settle(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 1}");
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_post(ada, "{'days': 1}", PRUNE, guild), "{'pruned': 1}");
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", guild);
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
-                "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
-    expect_told(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
-                "{'delete_member_days': '1', 'members_removed': '1'}}",
-                ada->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
+                    "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
+    expect_received(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
+                    "{'delete_member_days': '1', 'members_removed': '1'}}",
+                    ada->id);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, bob->id), 404, 10007);
     expect_status(client_get(ada, "/guilds/%s/members/%s", guild, cleo->id), 200);
     expect_json(client_get(ada, "/guilds/%s?with_counts=true", guild),
@@ -117,7 +117,8 @@ static void prune_batches_skip_no_members(struct world *w)
 
 static int64_t count_writes(struct world *w)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
     static const char name[] = "\nguildhall_store_writes_total ";
     const char *line = strstr(str_dup_cstring(world_arena(w), a.body), name);
 

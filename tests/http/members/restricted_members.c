@@ -97,7 +97,8 @@ static void check_exception(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->allowed_when_restricted != is_exception(r->name))
-        fail_test(__FILE__, __LINE__, "%s: .allowed_when_restricted and the list of exceptions differ", r->name);
+        fail_test(__FILE__, __LINE__,
+                  "%s: .allowed_when_restricted and the list of exceptions differ", r->name);
 }
 
 static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)

@@ -49,7 +49,7 @@ static void uploaded_attachment_is_served_unchanged(struct world *w)
     const char *url = answer_text(a, "attachments.0.url");
     expect(strcmp(url, answer_text(a, "attachments.0.proxy_url")) == 0);
 
-    struct answer f = fetch_attachment(world_stranger(w), url, NULL);
+    struct answer f = fetch_attachment(world_anonymous(w), url, NULL);
     expect_status(f, 200);
     expect(str_is(f.body, "hello, world"));
     expect(str_is(answer_header(f, "Content-Type"), "text/plain; charset=utf-8"));

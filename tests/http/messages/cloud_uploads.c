@@ -32,7 +32,7 @@ static const char *path_of(const char *url)
 
 static struct answer upload_bytes(struct world *w, const char *url, const char *bytes)
 {
-    return client_request(world_stranger(w), "PUT", path_of(url),
+    return client_request(world_anonymous(w), "PUT", path_of(url),
                           "Content-Type: application/octet-stream\r\n", str_of(bytes));
 }
 
@@ -68,7 +68,7 @@ static void file_uploaded_to_its_url_can_be_attached_once(struct world *w)
     expect_status(a, 200);
     expect_json(a, "{'attachments': [{'filename': 'shown.txt', 'description': 'd', 'size': 5, "
                    "'content_type': 'text/plain; charset=utf-8'}]}");
-    a = client_request(world_stranger(w), "GET",
+    a = client_request(world_anonymous(w), "GET",
                        strstr(answer_text(a, "attachments.0.url"), "/attachments/"), "", STR(""));
     expect(str_is(a.body, "hullo"));
     expect_error(send_uploaded_file(ada, v.channel, name), 400, 50146); /* the upload is used */
@@ -92,7 +92,7 @@ static void uploaded_file_can_be_used_only_by_its_uploader(struct world *w)
     expect_status(upload_bytes(w, url, "ok"), 200);
     expect_error(send_uploaded_file(bob, v.channel, name), 400, 50146);
     expect_error(client_delete(bob, "/attachments/%s", name), 400, 50146);
-    expect_status(client_request(world_stranger(w), "PUT", TEXT(w, "/uploads/%s?token=00", name),
+    expect_status(client_request(world_anonymous(w), "PUT", TEXT(w, "/uploads/%s?token=00", name),
                                  "", STR("ok")),
                   404);
     expect_status(client_delete(ada, "/attachments/%s", name), 204);
@@ -153,7 +153,7 @@ static void expect_response_to_head(struct world *w, const char *path, const cha
                                     const char *first_line)
 {
     const char *head = TEXT(w, "PUT %s HTTP/1.1\r\nHost: x\r\n%s\r\n", path, lines);
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
     char in[13] = "";
 
     expect(send(fd, head, strlen(head), MSG_NOSIGNAL) == (ssize_t)strlen(head));
@@ -236,7 +236,7 @@ static void refresh_urls_renews_attachment_urls_of_visible_channels(struct world
     expect_json(a, "{'refreshed_urls': [{'original': '%s'}, {'refreshed': 'nonsense'}]}", url);
     fresh = answer_text(a, "refreshed_urls.0.refreshed");
     expect(strstr(fresh, "width=5&height=6"));
-    a = client_request(world_stranger(w), "GET", strstr(fresh, "/attachments/"), "", STR(""));
+    a = client_request(world_anonymous(w), "GET", strstr(fresh, "/attachments/"), "", STR(""));
     expect_status(a, 200);
     expect_json(client_post(eve, body, "/attachments/refresh-urls"),
                 "{'refreshed_urls': [{'refreshed': '%s'}, {}]}", url);
@@ -268,7 +268,7 @@ static void application_attachment_is_deleted_after_a_day(struct world *w)
     expect_status(a, 200);
     expect_json(a, "{'attachment': {'filename': 'a.txt', 'size': 5}, 'ephemeral': true}");
     path = strstr(answer_text(a, "attachment.url"), "/attachments/");
-    expect(str_is(client_request(world_stranger(w), "GET", path, "", STR("")).body, "hello"));
+    expect(str_is(client_request(world_anonymous(w), "GET", path, "", STR("")).body, "hello"));
     expect_invalid(
         client_upload(bot, "POST", NULL, none, "/applications/%s/attachment", application), "file",
         "BASE_TYPE_REQUIRED");

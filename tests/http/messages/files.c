@@ -286,7 +286,7 @@ static void files_sent_by_a_webhook_count_for_its_creators_quota(struct world *w
     char *bytes = mem_new(2 * HALF);
     const struct upload u[] = { { "files[0]", "x", { bytes, 2 * HALF } }, { 0 } };
 
-    expect_status(client_upload(world_stranger(w), "POST", NULL, u, "/webhooks/%s/%s",
+    expect_status(client_upload(world_anonymous(w), "POST", NULL, u, "/webhooks/%s/%s",
                                 answer_text(h, "id"), answer_text(h, "token")),
                   204);
     mem_free(bytes);

@@ -100,7 +100,7 @@ static void attachments_are_deleted_with_their_last_forward(struct world *w)
                            "message_snapshots.0.message.attachments.0.url"));
     str_cut(&url, '/'), str_cut(&url, '/'), str_cut(&url, '/');
     struct answer file = client_request(
-        world_stranger(w), "GET", TEXT(w, "/%.*s", (int)url.n, url.p), NULL, (struct str){ 0 });
+        world_anonymous(w), "GET", TEXT(w, "/%.*s", (int)url.n, url.p), NULL, (struct str){ 0 });
     expect_status(file, 200);
     expect(str_is(file.body, "one"));
     expect_status(client_post(ada,

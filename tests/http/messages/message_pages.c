@@ -212,7 +212,7 @@ static void message_page_contains_webhook_and_bot_messages(struct world *w)
     test_guild_add(&v, bot);
     const char *c = v.channel;
     struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", c);
-    struct answer sent = client_post(world_stranger(w), "{'content': 'x', 'username': 'robot'}",
+    struct answer sent = client_post(world_anonymous(w), "{'content': 'x', 'username': 'robot'}",
                                      "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
                                      answer_text(hook, "token"));
     const char *by_hook = answer_text(sent, "id");

@@ -61,12 +61,12 @@ static void block_prevents_direct_messages_in_both_directions(struct world *w)
     befriend(ada, bob);
     say_text(ada, dm, "hi");
     world_sql(w, "update relationships set type = 2 where user_id = %s", bob->id);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
     expect_error(client_post(bob, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_sql(w, "update relationships set type = 1");
     say_text(ada, dm, "hi");
 }
@@ -82,10 +82,10 @@ static void direct_message_needs_friend_shared_guild_or_prior_reply(struct world
     struct test_guild v = world_test_guild(w, ada);
     const char *dm = open_direct_channel(w, ada, bob);
 
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
     expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);

@@ -226,7 +226,7 @@ static void search_filters_work_before_and_after_indexing(struct world *w)
                               MESSAGES, v.channel),
                   200);
     struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
-    expect_status(client_post(world_stranger(w),
+    expect_status(client_post(world_anonymous(w),
                               "{'content': 'hook', 'embeds': [{'title': 'an embed'}]}",
                               "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
                               answer_text(hook, "token")),

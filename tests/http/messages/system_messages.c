@@ -21,18 +21,19 @@ static void joining_a_guild_sends_a_join_message_once(struct world *w)
     const char *guild = found_guild(ada, "Home"), *code = create_invite(ada, guild);
     const char *lobby = answer_text(client_get(ada, "/guilds/%s", guild), "system_channel_id");
 
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
-    expect_told(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}",
-                bob->id);
-    expect_told(w, system_viewers(w, guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'channel_id': '%s', 'guild_id': '%s', 'mentions': [], "
-                "'author': {'id': '%s'}, 'member': {'roles': []}}",
-                lobby, guild, bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_ADD",
+                    "{'user': {'id': '%s'}}", bob->id);
+    expect_received(
+        w, system_viewers(w, guild), "MESSAGE_CREATE",
+        "{'type': 7, 'content': '', 'channel_id': '%s', 'guild_id': '%s', 'mentions': [], "
+        "'author': {'id': '%s'}, 'member': {'roles': []}}",
+        lobby, guild, bob->id);
+    expect_nothing_received(w);
     /* A second join of the same member sends no message. */
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     struct answer a = client_get(ada, "/channels/%s/messages", lobby);
     expect_json(a, "[{'type': 7, 'author': {'id': '%s'}}]", bob->id);

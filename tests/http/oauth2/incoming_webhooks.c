@@ -31,16 +31,16 @@ static void webhook_incoming_scope_creates_a_webhook_with_the_token(struct world
     expect_json(client_get(s.bob, ASK, s.app), "{'guilds': [{'id': '%s'}]}", s.guild);
     struct answer a = authorize_webhook(s.bob, s.app, channel);
     expect_status(a, 200);
-    forget_told(w);
+    discard_received(w);
     a = exchange(&s, url_part(a, "code"));
     expect_json(a,
                 "{'scope': 'webhook.incoming', 'webhook': {'type': 1, 'application_id': '%s', "
                 "'name': 'App', 'avatar': null, 'guild_id': '%s', 'channel_id': '%s'}}",
                 s.app, s.guild, channel);
     expect_absent(a, "webhook.user");
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 50}");
-    expect_told(
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 50}");
+    expect_received(
         w, audience_with_permission(id_of(s.guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
         "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", channel);
     const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
@@ -168,14 +168,14 @@ static void reusing_an_authorization_code_deletes_its_webhook(struct world *w)
     const char *other = answer_text(exchange(&s, unused_code), "webhook.id");
     expect_status(client_patch(s.bob, TEXT(w, "{'channel_id': '%s'}", next), "/webhooks/%s", id),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_json(exchange(&s, code), "{'error': 'invalid_grant'}");
     expect_error(client_get(s.nobody, "/webhooks/%s/%s", id, token), 404, 10015);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 52}");
-    expect_told(w,
-                audience_with_permission(id_of(s.guild), id_of(next), PERMISSION(MANAGE_WEBHOOKS)),
-                "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", next);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 52}");
+    expect_received(
+        w, audience_with_permission(id_of(s.guild), id_of(next), PERMISSION(MANAGE_WEBHOOKS)),
+        "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", next);
     expect_json(client_get(s.bob, "/guilds/%s/audit-logs?action_type=52", s.guild),
                 "{'audit_log_entries': [{'user_id': '%s', 'target_id': '%s'}]}", s.bob->id, id);
     expect_json(client_get(s.bob, "/guilds/%s/webhooks", s.guild), "[{'id': '%s'}]", other);

@@ -106,7 +106,7 @@ static void denying_an_authorization_redirects_with_access_denied(struct world *
     expect(strstr(answer_text(a, "url"), "/oauth2/authorized?error=access_denied"));
     expect(store_count(w, "select count(*) from authorization_codes") == 0);
     expect(store_count(w, "select count(*) from integrations") == 0);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 /* --- implicit grant ------------------------------------------------------------------- */
@@ -191,30 +191,31 @@ static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
     const char *role = answer_text(guild, "roles.1.id");
     int64_t integration = store_count(w, "select id from integrations");
 
-    expect_told(w, all, "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'name': 'App', 'permissions': '2048', "
-                "'managed': true, 'position': 1, 'hoist': false, "
-                "'tags': {'bot_id': '%s', 'integration_id': '%lld'}}}",
-                s.guild, role, s.app, (long long)integration);
-    expect_told(w, all, "GUILD_MEMBER_ADD",
-                "{'guild_id': '%s', 'user': {'id': '%s', 'bot': true}, 'roles': ['%s']}", s.guild,
-                s.app, role);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 28, 'target_id': '%s', 'user_id': '%s'}", s.app, s.bob->id);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_CREATE",
-                "{'id': '%lld', 'guild_id': '%s', 'name': 'App', 'type': 'service', "
-                "'enabled': true, 'account': {'id': '%s', 'name': 'App'}, "
-                "'application': {'id': '%s', 'name': 'App', 'icon': null, 'description': '', "
-                "'summary': '', 'type': null, 'bot': {'id': '%s'}, 'is_verified': false}, "
-                "'scopes': ['bot', 'applications.commands']}",
-                (long long)integration, s.guild, s.app, s.app, s.app);
-    expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 80, 'target_id': '%lld'}", (long long)integration);
-    expect_nothing_told(w);
+    expect_received(w, all, "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'name': 'App', 'permissions': '2048', "
+                    "'managed': true, 'position': 1, 'hoist': false, "
+                    "'tags': {'bot_id': '%s', 'integration_id': '%lld'}}}",
+                    s.guild, role, s.app, (long long)integration);
+    expect_received(w, all, "GUILD_MEMBER_ADD",
+                    "{'guild_id': '%s', 'user': {'id': '%s', 'bot': true}, 'roles': ['%s']}",
+                    s.guild, s.app, role);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 28, 'target_id': '%s', 'user_id': '%s'}", s.app, s.bob->id);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_CREATE",
+                    "{'id': '%lld', 'guild_id': '%s', 'name': 'App', 'type': 'service', "
+                    "'enabled': true, 'account': {'id': '%s', 'name': 'App'}, "
+                    "'application': {'id': '%s', 'name': 'App', 'icon': null, 'description': '', "
+                    "'summary': '', 'type': null, 'bot': {'id': '%s'}, 'is_verified': false}, "
+                    "'scopes': ['bot', 'applications.commands']}",
+                    (long long)integration, s.guild, s.app, s.app, s.app);
+    expect_received(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 80, 'target_id': '%lld'}", (long long)integration);
+    expect_nothing_received(w);
     expect_event(bot, "GUILD_CREATE", "{'id': '%s', 'name': 'Home', 'member_count': 2}", s.guild);
     expect_silence(bot);
     expect_silence(s.bob);
@@ -231,13 +232,13 @@ static void expect_bot_scope_removed(struct world *w, const struct consent *s)
     struct audience managers =
         audience_with_permission(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
 
-    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
-    expect_told(w, managers, "INTEGRATION_UPDATE",
-                "{'guild_id': '%s', 'name': 'App', 'type': 'service', 'account': {'id': '%s'}, "
-                "'application': {'id': '%s'}, 'scopes': ['applications.commands']}",
-                s->guild, s->app, s->app);
-    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s->guild);
+    expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
+    expect_received(w, managers, "INTEGRATION_UPDATE",
+                    "{'guild_id': '%s', 'name': 'App', 'type': 'service', 'account': {'id': '%s'}, "
+                    "'application': {'id': '%s'}, 'scopes': ['applications.commands']}",
+                    s->guild, s->app, s->app);
+    expect_received(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s->guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
     expect(store_count(w, "select count(*) from integrations where "
                           "scopes = '[\"applications.commands\"]'") == 1);
@@ -254,7 +255,7 @@ static struct client *install_bot(struct world *w, const struct consent *s)
             INSTALL, s->app),
         200);
     expect_event(bot, "GUILD_CREATE", "{}");
-    forget_told(w);
+    discard_received(w);
     return bot;
 }
 
@@ -280,14 +281,14 @@ static void banning_a_bot_or_its_leaving_keeps_the_apps_commands(struct world *w
 
     expect_status(client_delete(bot, "/users/@me/guilds/%s", s.guild), 204);
     expect_bot_scope_removed(w, &s);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     install_bot(w, &s);
     expect_status(client_put(s.bob, NULL, "/guilds/%s/bans/%s", s.guild, s.app), 204);
-    expect_told(w,
-                audience_with_permission(id_of(s.guild), 0,
-                                         PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_BAN_ADD", "{}");
+    expect_received(w,
+                    audience_with_permission(id_of(s.guild), 0,
+                                             PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_BAN_ADD", "{}");
     expect_bot_scope_removed(w, &s);
 }
 
@@ -301,13 +302,14 @@ static void kicking_a_bot_removes_an_app_with_bot_scope_only(struct world *w)
     struct client *bot = install_bot(w, &s);
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
     expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
-                s.guild, s.app);
-    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
+                    s.guild, s.app);
+    expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
     expect_event(bot, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
     expect(store_count(w, "select count(*) from integrations") == 0);
 }
 
@@ -318,7 +320,7 @@ static void installing_without_permissions_creates_no_role(struct world *w)
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
                   200);
-    expect_told(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 }
 
@@ -399,27 +401,28 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
         200);
     struct audience managers =
         audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
     expect(store_count(w, "select count(*) from members") == 1);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 
     /* Adding the bot later extends the same integration. */
-    forget_told(w);
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     INSTALL, s.app),
         200);
     struct audience all = audience_of_guild(id_of(s.guild));
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_UPDATE", "{'scopes': ['applications.commands', 'bot']}");
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_UPDATE",
+                    "{'scopes': ['applications.commands', 'bot']}");
     expect(store_count(w, "select count(*) from integrations") == 1);
 }
 
@@ -431,23 +434,23 @@ static void installing_again_updates_the_bots_role(struct world *w)
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     INSTALL, s.app),
         200);
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", s.app);
-    forget_told(w);
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", s.app);
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '16'}", s.guild),
                     INSTALL, s.app),
         200);
-    expect_told(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
-                "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
+                    "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
     expect(store_count(w, "select member_count from guilds") == 2);
 }
@@ -465,7 +468,7 @@ static void installing_again_respects_the_role_hierarchy(struct world *w)
     role = make_role(s.bob, s.guild, "{'name': 'managers', 'permissions': '34'}");
     put_role_on(s.guild, cleo, role);
     world_sql(w, "update roles set position = 5 where managed = 1");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(cleo, TEXT(w, format, s.guild, 0), INSTALL, s.app), 200);
     expect(store_count(w, "select permissions from roles where managed = 1") == (8 | 2));
     world_sql(w, "update roles set position = 6 where id = %s", role);
@@ -485,7 +488,7 @@ static void installing_in_a_guild_requires_manage_guild(struct world *w)
     expect_error(client_post(cleo, body, INSTALL, s.app), 403, 50001);
     put_member(s.guild, cleo);
     expect_error(client_post(cleo, body, INSTALL, s.app), 403, 50013);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_post(cleo, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", cleo->id),
                              INSTALL, s.app),
                  404, 10004);
@@ -552,11 +555,11 @@ static void guild_is_limited_to_50_integrations(struct world *w)
                                       AUTHORIZE "?client_id=%s&scope=applications.commands", last),
                           200);
     }
-    forget_told(w);
+    discard_received(w);
     expect_error(
         client_post(s.bob, body, AUTHORIZE "?client_id=%s&scope=applications.commands", last), 400,
         30068);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 /* --- user installs -------------------------------------------------------------------- */
@@ -592,7 +595,7 @@ static void installing_on_an_account_sends_user_application_update(struct world 
                               AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
                   200);
     expect_event(s.bob, "USER_APPLICATION_UPDATE", "{'application_id': '%s'}", s.app);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations") == 0);
     struct answer a = client_get(s.bob, "/oauth2/tokens");
     expect_json(a, "[{'scopes': ['applications.commands'], 'application': {'id': '%s'}}]", s.app);

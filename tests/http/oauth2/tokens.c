@@ -177,19 +177,20 @@ static void bot_requiring_code_grant_is_installed_by_the_code_exchange(struct wo
     struct answer a =
         client_post(s.bob, body, INSTALL "&response_type=code&redirect_uri=" BACK, s.app);
     expect_status(a, 200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations") == 0);
 
     a = exchange(&s, url_part(a, "code"));
     expect_status(a, 200);
     expect_json(a, "{'scope': 'bot', 'guild': {'id': '%s', 'name': 'Home'}}", s.guild);
     struct audience all = audience_of_guild(id_of(s.guild));
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}", s.bob->id);
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}",
+                    s.bob->id);
     expect(store_count(w, "select count(*) from integrations") == 1);
 
     a = client_post(s.bob, "{'authorize': true, 'integration_type': 1}",
@@ -375,7 +376,7 @@ static void client_credentials_grant_gives_a_token_of_the_owner(struct world *w)
 
 static void client_credentials_grant_of_a_team_app_refuses_most_scopes(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *team = make_team(ada, "Makers");
     struct answer a =
         client_post(ada, TEXT(w, "{'name': 'App', 'team_id': '%s'}", team), "/applications");

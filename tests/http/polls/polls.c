@@ -146,7 +146,7 @@ static void webhooks_can_send_polls(struct world *w)
     struct poll_test b = create_poll(w, "{'content': 'x'}");
     struct answer hook =
         client_post(b.ada, "{'name': 'hook'}", "/channels/%s/webhooks", b.v.channel);
-    struct answer a = client_post(world_stranger(w), ASK, "/webhooks/%s/%s?wait=true",
+    struct answer a = client_post(world_anonymous(w), ASK, "/webhooks/%s/%s?wait=true",
                                   answer_text(hook, "id"), answer_text(hook, "token"));
 
     expect_json(a, "{'poll': {" QUESTION "}}");

@@ -38,7 +38,7 @@ static struct people create_users_with_phones(struct world *w)
     allow_discovery_by_phone(p.ada);
     allow_discovery_by_phone(p.bob);
     allow_discovery_by_phone(p.eve);
-    forget_told(w);
+    discard_received(w);
     return p;
 }
 
@@ -150,7 +150,7 @@ static void contacts_connection_has_a_name_and_sync_setting(struct world *w)
     expect_json(client_get(p.ada, ENTRIES "/settings"), "{'allowed_in_suggestions': 2}");
     upload_contacts(p.ada, ENTRY(BOB), ", 'allowed_in_suggestions': 1");
     expect_json(client_get(p.ada, ENTRIES "/settings"), "{'allowed_in_suggestions': 1}");
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(p.ada, "{'name': 'Ada L'}", CONTACTS),
                 "{'type': 'contacts', 'name': 'Ada L', 'verified': true, 'friend_sync': true}");
     expect_event(p.ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", p.ada->id);
@@ -194,7 +194,7 @@ static void users_with_the_callers_number_are_suggested_on_request(struct world 
 
     upload_contacts(p.bob, ENTRY(ADA), "");
     upload_contacts(p.eve, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
-    forget_told(w);
+    discard_received(w);
     upload_contacts(p.ada, "", "");
     expect(count_suggestions(p.ada) == 0);
     struct answer a = upload_contacts(p.ada, "", ", 'add_reverse_friend_suggestions': true");
@@ -215,7 +215,7 @@ static void changed_discovery_settings_remove_suggestions(struct world *w)
     upload_contacts(p.bob, ENTRY(ADA) ", " ENTRY(EVE), "");
     upload_contacts(p.ada, "", reverse);
     upload_contacts(p.eve, ENTRY(BOB), "");
-    forget_told(w);
+    discard_received(w);
     expect(count_suggestions(p.ada) == 1 && count_suggestions(p.eve) == 1);
     /* Bob allows only users in his contacts, and Eve is no longer in them. */
     upload_contacts(p.bob, ENTRY(ADA), "");
@@ -228,7 +228,7 @@ static void changed_discovery_settings_remove_suggestions(struct world *w)
 
     upload_contacts(p.ada, ENTRY(BOB), "");
     expect(count_suggestions(p.ada) == 1);
-    forget_told(w);
+    discard_received(w);
     upload_contacts(p.bob, ENTRY(ADA), ", 'allowed_in_suggestions': 1");
     expect_silence(p.ada);
     client_patch(p.bob, "{'friend_discovery_flags': 0}", "/users/@me/settings");
@@ -242,7 +242,7 @@ static void disabling_contact_sync_removes_suggestions(struct world *w)
 
     upload_contacts(p.bob, ENTRY(ADA), "");
     upload_contacts(p.ada, "", ", 'add_reverse_friend_suggestions': true");
-    forget_told(w);
+    discard_received(w);
     client_put(p.bob, "{'name': 'Bob'}", CONTACTS);
     expect(count_suggestions(p.ada) == 1);
     client_put(p.bob, "{'name': 'Bob', 'friend_sync': false}", CONTACTS);
@@ -283,7 +283,7 @@ static void dismissed_suggestion_does_not_return_for_180_days(struct world *w)
     struct people p = create_users_with_phones(w);
 
     upload_contacts(p.ada, ENTRY(BOB), "");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(p.ada, SUGGESTIONS "/%s", p.bob->id), 204);
     expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
     expect_status(client_delete(p.ada, SUGGESTIONS "/%s", p.bob->id), 204);
@@ -305,7 +305,7 @@ static void friend_request_or_block_removes_the_suggestion(struct world *w)
 
     upload_contacts(p.ada, ENTRY(BOB), "");
     upload_contacts(p.bob, ENTRY(ADA), "");
-    forget_told(w);
+    discard_received(w);
     /* The request removes the sender's suggestion; the other one's stays until they are friends. */
     client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id);
     expect_relationship(p.ada, "ADD", p.bob, 4);
@@ -322,7 +322,7 @@ static void friend_request_or_block_removes_the_suggestion(struct world *w)
 
     upload_contacts(p.ada, ENTRY(EVE), "");
     upload_contacts(p.eve, ENTRY(ADA), "");
-    forget_told(w);
+    discard_received(w);
     client_put(p.ada, NULL, RELATIONSHIPS "/%s/ignore", p.eve->id);
     expect_relationship(p.ada, "ADD", p.eve, 0);
     expect_event(p.ada, gone, "{'suggested_user_id': '%s'}", p.eve->id);

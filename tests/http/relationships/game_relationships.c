@@ -30,7 +30,7 @@ static struct game_test create_game_test(struct world *w)
     t.ada = apps[0];
     t.bob = apps[1];
     t.eve = apps[2];
-    forget_told(w);
+    discard_received(w);
     return t;
 }
 
@@ -106,7 +106,7 @@ static void game_friend_request_can_be_accepted_by_user_and_app_path(struct worl
 
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80005);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_put(t.p.ada, NULL, GAMES "/%s/%s", t.p.bob->id, t.app), 400, 80005);
     expect_invalid(client_put(t.p.bob, "{'type': -1}", GAMES "/%s/%s", t.p.ada->id, t.app), "type",
                    "BASE_TYPE_CHOICES");
@@ -164,7 +164,7 @@ static void accepting_requires_both_users_to_have_the_game(struct world *w)
     struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     revoke_application(t.p.ada, t.app);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80011);
     /* The game does not list users who revoked it; users list their own. */
@@ -183,7 +183,7 @@ static void game_relationships_of_two_apps_are_separate(struct world *w)
 
     grant_application(t.p.bob, other);
     struct client *go = application_for(t.p.ada, other, "relationships.read relationships.write");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(go, NULL, GAMES "/%s", t.p.bob->id), 204);
     struct answer a = client_get(t.p.ada, GAMES);
@@ -207,20 +207,20 @@ static void ending_a_game_friendship_sends_events_to_both_users(struct world *w)
     struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     const char *since = answer_text(client_get(t.p.ada, GAMES), "0.since");
     world_wait(w, 5);
     expect_status(client_delete(t.ada, GAMES "/%s", t.p.bob->id), 204);
     expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE", "{'type': 4, 'since': '%s'}", since);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(t.p.bob, GAMES "/%s/%s", t.p.ada->id, t.app), 204);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_game(t.p.ada, "REMOVE", t.p.bob, OUTGOING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(t.p.ada, GAMES "/%s/%s", t.p.bob->id, t.app), 204);
     expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE",
                  "{'id': '%s', 'application_id': '%s', 'type': 1, 'dm_access_type': 0}",
@@ -245,7 +245,7 @@ static void blocking_ends_game_friendships_but_unfriending_does_not(struct world
     expect_status(client_put(t.eve, NULL, GAMES "/%s", t.p.ada->id), 204);
     expect_status(client_delete(t.p.ada, RELATIONSHIPS "/%s", t.p.bob->id), 204);
     expect(game_relationship_type(t.p.ada, t.p.bob) == FRIEND);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(t.p.bob, "{'type': 2}", RELATIONSHIPS "/%s", t.p.ada->id), 204);
     expect_relationship(t.p.bob, "ADD", t.p.ada, 2);
     expect_game(t.p.bob, "REMOVE", t.p.ada, FRIEND);
@@ -261,7 +261,7 @@ static void deleting_an_application_ends_its_game_friendships(struct world *w)
     struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.eve, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(t.p.ada, "{}", "/applications/%s/delete", t.app), 204);
     expect_event(t.p.bob, "USER_APPLICATION_REMOVE", "{}");
     expect_game(t.p.bob, "REMOVE", t.p.eve, INCOMING);

@@ -68,7 +68,7 @@ static void ignoring_does_not_change_the_relationship_type(struct world *w)
         expect_silence(p.ada);
         expect_silence(p.bob);
         expect_status(client_delete(p.ada, THEM, p.bob->id), 204);
-        forget_told(w);
+        discard_received(w);
     }
 }
 
@@ -123,7 +123,7 @@ static void friend_request_of_an_ignored_user_sends_no_notification(struct world
     expect(store_count(w, "select count(*) from relationships where ignored = 1") == 1);
     /* A user who ignores another may still send a request. */
     expect_status(client_delete(p.bob, THEM, p.ada->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
     expect_relationship(p.bob, "ADD", p.ada, NONE);
     expect_status(client_put(p.bob, NULL, THEM, p.ada->id), 204);

@@ -77,7 +77,7 @@ static void repeated_friend_request_changes_nothing(struct world *w)
 
     introduce(p.ada, p.bob);
     expect_status(client_put(p.ada, "{'note': 'one'}", RELATIONSHIPS "/%s", p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(p.ada, "{'note': 'two'}", RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_all_silent(&p);
     expect_json(client_get(p.bob, RELATIONSHIPS), "[{'type': 3, 'note': 'one'}, {'type': 1}]");
@@ -172,7 +172,7 @@ static void blocking_ends_friendships_and_requests(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
     expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
 
     ask_friend(p.bob, p.ada);
     expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);

@@ -35,7 +35,7 @@ static struct event_guild create_event_guild(struct world *w, uint64_t rights)
         client_post(f.h.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", f.h.guild), "id");
     f.stage = answer_text(
         client_post(f.h.ada, "{'name': 's', 'type': 13}", "/guilds/%s/channels", f.h.guild), "id");
-    forget_told(w);
+    discard_received(w);
     return f;
 }
 
@@ -60,7 +60,7 @@ static const char *create_event(struct client *c, const struct event_guild *f, c
     struct answer a = client_post(c, body, EVENTS, f->h.guild);
 
     expect_status(a, 200);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -88,26 +88,27 @@ static void scheduled_event_create_update_and_delete_are_dispatched(struct world
                 "'creator': {'id': '%s'}}",
                 f.h.guild, f.h.bob->id, f.h.bob->id);
     expect_absent(a, "user_count");
-    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 100, 'target_id': '%s'}", id);
-    expect_told(w, guild, "GUILD_SCHEDULED_EVENT_CREATE", "{'id': '%s', 'auto_start': true}", id);
-    expect_told(w, guild, "GUILD_SCHEDULED_EVENT_USER_ADD",
-                "{'guild_scheduled_event_id': '%s', 'user_id': '%s', 'guild_id': '%s', "
-                "'response': 1}",
-                id, f.h.bob->id, f.h.guild);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 100, 'target_id': '%s'}", id);
+    expect_received(w, guild, "GUILD_SCHEDULED_EVENT_CREATE", "{'id': '%s', 'auto_start': true}",
+                    id);
+    expect_received(w, guild, "GUILD_SCHEDULED_EVENT_USER_ADD",
+                    "{'guild_scheduled_event_id': '%s', 'user_id': '%s', 'guild_id': '%s', "
+                    "'response': 1}",
+                    id, f.h.bob->id, f.h.guild);
+    expect_nothing_received(w);
     expect_json(client_get(f.h.ada, EVENTS "?with_user_count=true", f.h.guild),
                 "[{'id': '%s', 'user_count': 1}]", id);
     expect_json(client_patch(f.h.bob, "{'name': 'Run'}", EVENT, f.h.guild, id), "{'name': 'Run'}");
-    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
-                "'new_value': 'Run'}]}");
-    expect_told(w, guild, "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'name': 'Run'}", id);
+    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
+                    "'new_value': 'Run'}]}");
+    expect_received(w, guild, "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'name': 'Run'}", id);
     expect_status(client_delete(f.h.bob, EVENT, f.h.guild, id), 204);
-    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 102}");
-    expect_told(w, guild, "GUILD_SCHEDULED_EVENT_DELETE", "{'id': '%s', 'name': 'Run'}", id);
+    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 102}");
+    expect_received(w, guild, "GUILD_SCHEDULED_EVENT_DELETE", "{'id': '%s', 'name': 'Run'}", id);
     expect_error(client_get(f.h.ada, EVENT, f.h.guild, id), 404, 10070);
     expect(world_number(w, "select count(*) from scheduled_event_users") == 0);
 }
@@ -225,12 +226,12 @@ static void starting_a_stage_event_creates_its_stage_instance(struct world *w)
     const char *stage = answer_text(a, "entity_id");
     expect_json(client_get(f.h.ada, "/stage-instances/%s", f.stage),
                 "{'id': '%s', 'topic': 'Talk', 'guild_scheduled_event_id': '%s'}", stage, id);
-    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
-    expect_told(w, viewers, "STAGE_INSTANCE_CREATE", "{'id': '%s'}", stage);
-    expect_told(w, viewers, "MESSAGE_CREATE", "{'type': 27, 'content': 'Talk'}");
-    expect_told(w, viewers, "GUILD_SCHEDULED_EVENT_UPDATE", "{'status': 2, 'entity_id': '%s'}",
-                stage);
+    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
+    expect_received(w, viewers, "STAGE_INSTANCE_CREATE", "{'id': '%s'}", stage);
+    expect_received(w, viewers, "MESSAGE_CREATE", "{'type': 27, 'content': 'Talk'}");
+    expect_received(w, viewers, "GUILD_SCHEDULED_EVENT_UPDATE", "{'status': 2, 'entity_id': '%s'}",
+                    stage);
     expect_json(client_patch(f.h.ada, "{'status': 3}", EVENT, f.h.guild, id),
                 "{'status': 3, 'entity_id': null}");
     expect_error(client_get(f.h.ada, "/stage-instances/%s", f.stage), 404, 10067);
@@ -250,8 +251,8 @@ static void deleting_a_channel_cancels_its_scheduled_events(struct world *w)
     const char *id = create_event(f.h.ada, &f, write_channel_event(w, 2, f.voice));
 
     expect_status(client_delete(f.h.ada, "/channels/%s", f.voice), 200);
-    expect_told(w, audience_of_channel_viewers(id_of(f.h.guild), id_of(f.voice)),
-                "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'status': 4}", id);
+    expect_received(w, audience_of_channel_viewers(id_of(f.h.guild), id_of(f.voice)),
+                    "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'status': 4}", id);
 }
 
 static void members_can_subscribe_to_a_scheduled_event(struct world *w)
@@ -264,10 +265,10 @@ static void members_can_subscribe_to_a_scheduled_event(struct world *w)
     expect_json(client_put(f.h.bob, NULL, EVENT "/users/@me", f.h.guild, id),
                 "{'guild_scheduled_event_id': '%s', 'user_id': '%s', 'response': 1}", id,
                 f.h.bob->id);
-    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_ADD",
-                "{'user_id': '%s'}", f.h.bob->id);
+    expect_received(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_ADD",
+                    "{'user_id': '%s'}", f.h.bob->id);
     expect_status(client_put(f.h.bob, NULL, EVENT "/users/@me", f.h.guild, id), 200);
-    expect_nothing_told(w); /* a second request changes nothing */
+    expect_nothing_received(w); /* a second request changes nothing */
     struct answer a = client_get(bot, EVENT "/users?with_member=true", f.h.guild, id);
     expect_json(a, "[{'user_id': '%s', 'user': {'id': '%s'}, 'member': {'nick': null}}, {}]",
                 f.h.ada->id, f.h.ada->id);
@@ -278,8 +279,8 @@ static void members_can_subscribe_to_a_scheduled_event(struct world *w)
     expect_json(client_get(bot, EVENT "/users/counts", f.h.guild, id),
                 "{'guild_scheduled_event_count': 2, 'guild_scheduled_event_exception_counts': {}}");
     expect_status(client_delete(f.h.bob, EVENT "/users/@me", f.h.guild, id), 204);
-    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_REMOVE",
-                "{'user_id': '%s'}", f.h.bob->id);
+    expect_received(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_USER_REMOVE",
+                    "{'user_id': '%s'}", f.h.bob->id);
     expect_error(client_delete(f.h.bob, EVENT "/users/@me", f.h.guild, id), 404, 10071);
     expect_error(client_put(bot, NULL, EVENT "/users/@me", f.h.guild, id), 403, 20001);
     expect_json(client_get(f.h.ada, EVENT "?with_user_count=true", f.h.guild, id),
@@ -309,11 +310,12 @@ static void recurring_event_skips_canceled_exceptions(struct world *w)
                     EVENT "/exceptions", f.h.guild, id);
     expect_json(a, "{'event_id': '%s', 'is_canceled': true, 'scheduled_start_time': null}", id);
     const char *exception = answer_text(a, "event_exception_id");
-    expect_told(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 200, 'options': {'event_exception_id': '%s'}}", exception);
-    expect_told(w, audience_of_guild(id_of(f.h.guild)), "GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE",
-                "{'event_exception_id': '%s', 'guild_id': '%s'}", exception, f.h.guild);
+    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 200, 'options': {'event_exception_id': '%s'}}", exception);
+    expect_received(w, audience_of_guild(id_of(f.h.guild)),
+                    "GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE",
+                    "{'event_exception_id': '%s', 'guild_id': '%s'}", exception, f.h.guild);
     expect_json(
         client_put(f.h.bob, "{'response': 0}", EVENT "/%s/users/@me", f.h.guild, id, exception),
         "{'response': 0, 'guild_scheduled_event_exception_id': '%s'}", exception);
@@ -322,7 +324,7 @@ static void recurring_event_skips_canceled_exceptions(struct world *w)
     expect_json(client_get(f.h.ada, EVENT "/users/counts?guild_scheduled_event_exception_ids=%s",
                            f.h.guild, id, exception),
                 "{'guild_scheduled_event_exception_counts': {'%s': 0}}", exception);
-    forget_told(w);
+    discard_received(w);
     world_wait(w, 3601);
     wait_for_event_status(w, id, 2);
     world_wait(w, 3600);
@@ -450,13 +452,13 @@ static void stage_instances_and_invites_can_refer_to_an_event(struct world *w)
     const char *code =
         answer_text(client_post(f.h.ada, "{}", "/channels/%s/invites", f.voice), "code");
     expect_json(
-        client_get(world_stranger(w), "/invites/%s?guild_scheduled_event_id=%s", code, walk),
+        client_get(world_anonymous(w), "/invites/%s?guild_scheduled_event_id=%s", code, walk),
         "{'guild_scheduled_event': {'id': '%s', 'name': 'Walk'}}", walk);
     /* The event is in another channel than the invite's. */
     expect_absent(
-        client_get(world_stranger(w), "/invites/%s?guild_scheduled_event_id=%s", code, talk),
+        client_get(world_anonymous(w), "/invites/%s?guild_scheduled_event_id=%s", code, talk),
         "guild_scheduled_event");
-    expect_absent(client_get(world_stranger(w), "/invites/%s", code), "guild_scheduled_event");
+    expect_absent(client_get(world_anonymous(w), "/invites/%s", code), "guild_scheduled_event");
 }
 
 const struct test scheduled_events_tests[] = {

@@ -138,7 +138,7 @@ static void long_reads_are_queued_per_caller(struct world *w)
     expect(owned_by == id_of(ada->id));
     expect_status(client_get(bob, "/many"), 204);
     expect(owned_by == id_of(bob->id));
-    expect_status(client_get(world_stranger(w), "/anybody"), 204);
+    expect_status(client_get(world_anonymous(w), "/anybody"), 204);
     expect(owned_by && owned_by != id_of(ada->id) && owned_by != id_of(bob->id));
 }
 

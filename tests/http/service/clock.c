@@ -12,14 +12,14 @@
 
 static bool metrics_contain(struct world *w, const char *line)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", "/metrics", "", STR(""));
 
     return strstr(a.body.p, line) != NULL;
 }
 
 static struct answer get_readiness(struct world *w)
 {
-    return client_request(world_stranger(w), "GET", "/readyz", "", STR(""));
+    return client_request(world_anonymous(w), "GET", "/readyz", "", STR(""));
 }
 
 static void enable_rate_limits(struct config *c)

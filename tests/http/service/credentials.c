@@ -342,7 +342,7 @@ static void check_friend_invites(struct world *w)
 {
     static const char CODE[] = "FullInvite.code";
     struct client *ida = world_client(w, "ida"), *joe = world_client(w, "joe"),
-                  *nobody = world_stranger(w);
+                  *nobody = world_anonymous(w);
 
     expect_refused(REPLY, CODE, "create_friend_invite",
                    client_post(nobody, "{}", "/users/@me/invites"));
@@ -376,7 +376,7 @@ static void check_onboarding_roles(struct world *w)
 
 static void check_account_tokens(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *login = "{'login': 'may', 'password': '%s'}";
     struct answer a =
         client_post(nobody, "{'username': 'may', 'password': 'correct horse'}", "/auth/register");
@@ -439,7 +439,7 @@ static void check_app_webhooks(struct world *w)
     static const char TOKEN_OF[] = "Webhook.token", URL_OF[] = "Webhook.url";
     struct client *wim = world_client(w, "wim"), *eve = world_client(w, "eve");
     const char *app = make_application(wim, "Hooks"), *id, *token;
-    struct client *bot = application_bot(wim, app), *nobody = world_stranger(w);
+    struct client *bot = application_bot(wim, app), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, wim);
 
     test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));

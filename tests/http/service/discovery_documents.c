@@ -16,7 +16,7 @@ static void configure_public_url(struct config *config)
 
 static void discovery_documents_contain_all_endpoint_urls(struct world *w)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
     struct answer a = fetch_cross_origin(c, "/.well-known/spacebar");
 
     expect_json(a, "{'api': 'https://chat.example/api'}");
@@ -42,7 +42,7 @@ static void discovery_documents_contain_all_endpoint_urls(struct world *w)
 
 static void telemetry_routes_accept_and_discard_any_body(struct world *w)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
 
     expect_status(client_post(c, "{'token': 'x', 'events': [{'type': 'a'}]}", "/science"), 204);
     expect_status(client_post(c, NULL, "/track"), 204);
@@ -56,7 +56,7 @@ static void configure_closed_registration(struct config *config)
 
 static void instance_policies_show_the_servers_limits(struct world *w)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
 
     expect_json(fetch_cross_origin(c, "/api/policies/instance/limits"),
                 "{'user': {'maxGuilds': 100, 'maxFriends': 1000}, 'guild': {'maxRoles': 250, "
@@ -75,7 +75,7 @@ static void configure_cors_origin(struct config *config)
 
 static void configured_cors_origin_replaces_the_wildcard(struct world *w)
 {
-    struct answer a = fetch_cross_origin(world_stranger(w), "/.well-known/spacebar");
+    struct answer a = fetch_cross_origin(world_anonymous(w), "/.well-known/spacebar");
 
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "https://app.example"));
 }

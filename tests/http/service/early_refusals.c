@@ -27,7 +27,7 @@ static struct str send_head(struct world *w, const char *method, const char *pat
                    authorization ? authorization : "", authorization ? "\r\n" : "", length);
 
     char *in = arena_alloc(world_arena(w), FIRST);
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
     ssize_t n = -1;
     struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -141,7 +141,7 @@ static void start_long_bodies(struct world *w, int *fds)
     for (int i = 0; i < SENDERS; i++) {
         ssize_t n = 1;
 
-        fds[i] = client_dial(world_stranger(w));
+        fds[i] = client_dial(world_anonymous(w));
         expect(send(fds[i], head, sizeof head - 1, MSG_NOSIGNAL) == sizeof head - 1);
         for (size_t sent = 0; sent < sizeof body && n > 0; sent += (size_t)n)
             n = send(fds[i], body + sent, sizeof body - sent, MSG_NOSIGNAL);

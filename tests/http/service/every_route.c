@@ -16,7 +16,7 @@ static void check_unauthenticated(struct world *w, const struct route *r)
     if (route_is_open(r) && !(r->auth & AUTH_GOOD))
         return;
     if (!route_is_open(r))
-        expect_route_refuses(r, world_stranger(w), 401, 0);
+        expect_route_refuses(r, world_anonymous(w), 401, 0);
     expect_route_refuses(r, world_client_with(w, "nonsense"), 401, 0);
     expect_route_refuses(r, world_client_with(w, "Bot a.b.c"), 401, 0);
 }
@@ -147,7 +147,7 @@ static void check_malformed_bodies(struct world *w, const struct route *r)
     expect_error(a, 400, 50109);
 }
 
-static void every_route_tells_malformed_json_from_invalid_fields(struct world *w)
+static void every_route_reports_malformed_json_from_invalid_fields(struct world *w)
 {
     each_route(w, check_malformed_bodies);
 }
@@ -258,7 +258,7 @@ const struct test every_route_tests[] = {
     TEST(every_route_refuses_unauthenticated_callers),
     TEST(every_route_refuses_revoked_and_expired_tokens),
     TEST(every_route_refuses_callers_of_the_wrong_type),
-    TEST(every_route_tells_malformed_json_from_invalid_fields),
+    TEST(every_route_reports_malformed_json_from_invalid_fields),
     TEST(every_route_names_missing_required_fields),
     TEST(every_route_names_invalid_ids_in_its_path),
     TEST(every_route_sends_the_status_and_events_its_row_declares),

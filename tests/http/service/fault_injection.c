@@ -21,7 +21,7 @@ static struct answer call_console(struct world *w, const char *method, const cha
 
     for (size_t i = 0; i <= n; i++)
         body[i] = json[i] == '\'' ? '"' : json[i];
-    return client_request(world_stranger(w), method, path,
+    return client_request(world_anonymous(w), method, path,
                           n ? "Content-Type: application/json\r\n" : NULL, str_slice(body, n));
 }
 
@@ -182,7 +182,7 @@ static void console_can_reconnect_invalidate_and_close_sessions(struct world *w)
 static void clock_and_faults_are_403_without_the_workbench(struct world *w)
 {
     const char *key = console_key_header(w);
-    struct client *s = world_stranger(w);
+    struct client *s = world_anonymous(w);
 
     expect_error(call_console(w, "POST", "/console/clock", "{'advance_ms': 1000}"), 401, 0);
     expect_error(client_request(s, "POST", "/console/clock", key, STR("{\"advance_ms\":1000}")),

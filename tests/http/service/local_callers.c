@@ -15,7 +15,7 @@ static const char *send_raw_request(struct world *w, const char *line, const cha
                                     const char *headers, const char *body)
 {
     struct str got = client_raw(
-        world_stranger(w),
+        world_anonymous(w),
         str_of(TEXT(w, "%s\r\nHost: %s\r\n%sContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
                     line, host, headers, strlen(body), body)),
         QUIET_MS);

@@ -72,7 +72,7 @@ static void long_bodies_get_the_same_response_as_short_ones(struct world *w)
 
 static void long_unauthenticated_body_is_401_like_a_short_one(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct str body = STR("{\"bio\": 5}");
 
     expect_error(send_body(nobody, "PATCH", "/api/users/@me", body), 401, 0);

@@ -326,7 +326,7 @@ static void reports_are_rate_limited(struct world *w)
 static void banned_addresses_are_refused_and_disconnected(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     snprintf(bob->address, sizeof bob->address, "127.0.9.1");
     snprintf(nobody->address, sizeof nobody->address, "127.0.9.2");
@@ -408,7 +408,7 @@ static void configure_registration_by_invite(struct config *config)
 
 static struct answer register_with_code(struct world *w, const char *name, const char *code)
 {
-    return client_post(world_stranger(w),
+    return client_post(world_anonymous(w),
                        TEXT(w,
                             "{'username': '%s', 'password': 'correct horse', 'consent': true, "
                             "'invite': '%s'}",

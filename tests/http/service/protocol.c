@@ -16,7 +16,7 @@
 
 static void expect_server_alive(struct world *w)
 {
-    expect_json(client_request(world_stranger(w), "GET", "/healthz", NULL, (struct str){ 0 }),
+    expect_json(client_request(world_anonymous(w), "GET", "/healthz", NULL, (struct str){ 0 }),
                 "{'status': 'ok'}");
 }
 
@@ -43,7 +43,7 @@ static int response_status(struct str answer)
 /* Expects one complete response with this status, then the end of the connection. */
 static void expect_refused(struct world *w, const char *what, struct str request, int status)
 {
-    struct str answer = client_raw(world_stranger(w), request, QUIET_MS);
+    struct str answer = client_raw(world_anonymous(w), request, QUIET_MS);
     const char *body = answer.n ? memmem(answer.p, answer.n, "\r\n\r\n", 4) : NULL;
     const struct dom *json =
         body ? dom_parse(world_arena(w),
@@ -142,7 +142,7 @@ static struct str repeat_char(struct world *w, const char *before, char c, size_
 
 static void request_heads_have_size_limits(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     size_t line = 8192 - strlen("GET / HTTP/1.1");
     struct str all = STR(GATEWAY "Connection: close\r\n");
 
@@ -164,7 +164,7 @@ static void request_heads_have_size_limits(struct world *w)
 
 static void request_bodies_have_size_limits(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     size_t most = 1024 * 1024, n = strlen(BAD_LOGIN);
     struct str fits = repeat_char(w, BAD_LOGIN, ' ', most - n, "");
     struct str larger = repeat_char(w, BAD_LOGIN, ' ', most - n + 1, "");
@@ -191,7 +191,7 @@ static void request_bodies_have_size_limits(struct world *w)
 static void chunked_body_is_accepted(struct world *w)
 {
     struct str answer =
-        client_raw(world_stranger(w),
+        client_raw(world_anonymous(w),
                    STR(LOGIN "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
                              "1\r\n{\r\n1c;a=\"b\"\r\n\"login\":\"nobody\",\"password\":\r\n"
                              "4\r\n\"x\"}\r\n0\r\nTrailer: x\r\n\r\n"),
@@ -202,7 +202,7 @@ static void chunked_body_is_accepted(struct world *w)
 
 static void pipelined_requests_are_answered_in_order(struct world *w)
 {
-    struct str all = client_raw(world_stranger(w),
+    struct str all = client_raw(world_anonymous(w),
                                 STR(LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN
                                           "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
                                           "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -224,7 +224,7 @@ static void pipelined_requests_are_answered_in_order(struct world *w)
 
 static void http_1_0_requests_are_supported(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct str answer = client_raw(nobody, STR("GET /healthz HTTP/1.0\r\n\r\n"), QUIET_MS);
 
     expect(response_status(answer) == 200 && text_contains(answer, "{\"status\":\"ok\"}"));
@@ -258,7 +258,7 @@ static void send_text(int fd, const char *text)
 
 static void expect_100_continue_is_answered_before_the_body(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char in[4096] = "", more[4096] = "";
     int fd = client_dial(nobody);
 
@@ -274,7 +274,7 @@ static void expect_100_continue_is_answered_before_the_body(struct world *w)
 static void request_sent_byte_by_byte_is_accepted(struct world *w)
 {
     static const char request[] = LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN;
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
     char in[4096] = "";
 
     for (size_t i = 0; request[i]; i++)
@@ -293,7 +293,7 @@ static void early_disconnects_do_not_harm_the_server(struct world *w)
                                          LOGIN "Transfer-Encoding: chunked\r\n\r\n22\r\n{" };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        int fd = client_dial(world_stranger(w));
+        int fd = client_dial(world_anonymous(w));
 
         send_text(fd, parts[i]);
         close(fd);
@@ -305,7 +305,7 @@ static void early_disconnects_do_not_harm_the_server(struct world *w)
 
 static struct answer fetch_path(struct world *w, const char *path, const char *headers)
 {
-    struct answer a = client_request(world_stranger(w), "GET", path, headers, (struct str){ 0 });
+    struct answer a = client_request(world_anonymous(w), "GET", path, headers, (struct str){ 0 });
 
     expect_status(a, 200);
     return a;
@@ -348,7 +348,7 @@ static void expect_usual_headers(struct answer a)
 
 static void every_response_has_date_and_via_headers(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     expect_usual_headers(client_get(ada, "/users/@me"));
     expect_usual_headers(client_get(ada, "/users/1"));
@@ -453,7 +453,7 @@ static void json_values_are_coerced_to_the_fields_type(struct world *w)
 /* A store that ends strings at NUL would treat different texts as equal. */
 static void strings_with_nul_are_refused(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     expect_invalid(patch_account(ada, "{\"bio\":\"a\\u0000b\"}"), "bio", "STRING_TYPE_REGEX");
     expect_json(client_get(ada, "/users/@me"), "{'bio': ''}");

@@ -31,7 +31,7 @@ static void configure_proxy_protocol(struct config *config)
 
 static int call_with_headers(struct world *w, const char *headers)
 {
-    return client_request(world_stranger(w), "GET", "/api/v10/gateway", headers, (struct str){ 0 })
+    return client_request(world_anonymous(w), "GET", "/api/v10/gateway", headers, (struct str){ 0 })
         .status;
 }
 
@@ -73,7 +73,7 @@ static void forwarded_headers_of_untrusted_clients_are_ignored(struct world *w)
 /* The gateway URL follows the scheme that the client used with the proxy. */
 static void gateway_url_uses_the_clients_forwarded_scheme(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_json(client_request(nobody, "GET", "/api/v10/gateway",
                                "X-Forwarded-For: 192.0.2.50\r\nX-Forwarded-Proto: https\r\n",
@@ -99,7 +99,7 @@ static int status_with_preamble(struct world *w, unsigned char last, bool split)
 {
     static const char fixed[] = SIGNATURE "\x21\x11\0\x0c\xc0\0\2?\x7f\0\0\1\x12\x34\0\x50" GATEWAY;
     char bytes[sizeof fixed], in[16] = "";
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
     size_t cut = split ? 20 : sizeof fixed - 1;
     uint64_t before = count_bytes_read(w);
 
@@ -126,7 +126,7 @@ static void proxy_protocol_preamble_sets_the_client_address(struct world *w)
     expect(allowed == 3);
     /* An invalid preamble closes the connection; without one the connection works as usual. */
     struct str nothing =
-        client_raw(world_stranger(w), STR(SIGNATURE "\x31\x11\0\x0c" GATEWAY), QUIET_MS);
+        client_raw(world_anonymous(w), STR(SIGNATURE "\x31\x11\0\x0c" GATEWAY), QUIET_MS);
     expect(nothing.n == 0);
     world_wait(w, 2);
     expect(call_with_headers(w, "X-Forwarded-For: 192.0.2.77\r\n") == 200);

@@ -78,7 +78,7 @@ static void responses_contain_the_remaining_rate_limit(struct world *w)
     a = client_get(ada, "/users/1");
     expect_error(a, 404, 10013);
     expect(str_is(answer_header(a, "X-RateLimit-Remaining"), "49"));
-    expect(!answer_header(client_get(world_stranger(w), "/users/@me"), "X-RateLimit-Limit").p);
+    expect(!answer_header(client_get(world_anonymous(w), "/users/@me"), "X-RateLimit-Limit").p);
 }
 
 static void bearer_tokens_have_a_rate_limit_of_their_own(struct world *w)
@@ -131,7 +131,7 @@ static void response_429_contains_the_time_to_wait(struct world *w)
 
 static void disabled_rate_limits_send_no_headers(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     for (int i = 0; i < 60; i++)
         expect_status(client_get(ada, "/users/@me"), 200);
@@ -282,7 +282,7 @@ static void account_is_limited_to_50_requests_per_second(struct world *w)
 
 static void address_is_limited_to_20_anonymous_requests_per_second(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
+    struct client *nobody = world_anonymous(w), *elsewhere = world_anonymous(w);
 
     snprintf(elsewhere->address, sizeof elsewhere->address, "127.0.0.2");
     expect(request_burst(nobody, "/api/v10/gateway", 3, 10) == 20);
@@ -302,7 +302,7 @@ static struct answer call_service_route(struct client *c, const char *path)
 
 static void health_probes_do_not_count_towards_the_api_rate_limit(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     for (int i = 0; i < 60; i++) {
         struct answer a = call_service_route(nobody, "/healthz");
@@ -315,7 +315,7 @@ static void health_probes_do_not_count_towards_the_api_rate_limit(struct world *
 
 static void service_routes_are_limited_per_address(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
+    struct client *nobody = world_anonymous(w), *elsewhere = world_anonymous(w);
 
     snprintf(elsewhere->address, sizeof elsewhere->address, "127.0.0.2");
     for (int i = 0; i < 30; i++)
@@ -337,7 +337,7 @@ static void service_routes_are_limited_per_address(struct world *w)
 /* Service routes without a limit of their own have a default limit. */
 static void readiness_probes_have_a_default_rate_limit(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     for (int i = 0; i < 50; i++)
         expect_status(call_service_route(nobody, "/readyz"), 200);
@@ -357,7 +357,7 @@ static struct answer try_login(struct client *c, const char *name)
 
 static void address_is_limited_to_five_login_attempts_per_minute(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
+    struct client *nobody = world_anonymous(w), *elsewhere = world_anonymous(w);
     struct client *ada = world_client(w, "ada");
     char name[20];
 

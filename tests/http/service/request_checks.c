@@ -165,7 +165,7 @@ static struct answer put_json(struct client *c, const char *path, const char *bo
 /* Each request fixes what the previous one was refused for. */
 static void request_gets_the_error_of_its_first_failed_check(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *bot = world_bot(w, "helper");
+    struct client *nobody = world_anonymous(w), *bot = world_bot(w, "helper");
     struct client *ada = world_client(w, "ada");
     struct client *other = world_token(w, ada, CALLER_BEARER, "email", 0);
     struct client *app = world_token(w, ada, CALLER_BEARER, "email voice", 0);
@@ -196,7 +196,7 @@ static void request_gets_the_error_of_its_first_failed_check(struct world *w)
 /* 401 precedes the rate limit and does not count; all other checks follow it. */
 static void rate_limit_is_checked_after_the_credential(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     for (int i = 0; i < 4; i++)
         expect_error(client_get(nobody, "/bots"), 401, 0);
@@ -368,7 +368,7 @@ static void rate_limits_count_per_major_parameter(struct world *w)
 static void shared_rate_limit_counts_all_callers_together(struct world *w)
 {
     expect_status(client_post(world_client(w, "ada"), NULL, "/well"), 204);
-    expect_status(client_post(world_stranger(w), NULL, "/well"), 204);
+    expect_status(client_post(world_anonymous(w), NULL, "/well"), 204);
     struct answer a = client_post(world_client(w, "bob"), NULL, "/well");
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));

@@ -50,7 +50,7 @@ static const char *write_allow_header(struct arena *a, unsigned set)
 
 static void check_other_methods(struct world *w, const struct route *r)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1");
     unsigned set = allowed_methods(r);
     const char *allow = write_allow_header(world_arena(w), set);
@@ -145,7 +145,7 @@ static bool has_overlapping_route(struct world *w, const struct route *r)
 
 static void check_versions(struct world *w, const struct route *r)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1"), *method = http_method_name(r->method);
     struct arena *a = world_arena(w);
 

@@ -15,7 +15,7 @@ enum { QUIET_MS = 60000 };
 static struct answer call_service(struct world *w, const char *method, const char *path,
                                   const char *headers)
 {
-    return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
+    return client_request(world_anonymous(w), method, path, headers, (struct str){ 0 });
 }
 
 /* --- health --------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void metrics_counters_increase_with_requests(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_patch(ada, "{}", "/users/@me"), 200);
     expect_error(client_get(ada, "/users/1"), 404, 10013);
-    client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), QUIET_MS);
+    client_raw(world_anonymous(w), STR("nonsense\r\n\r\n"), QUIET_MS);
     for (size_t i = 0; i < 12; i++)
         if (read_metric(w, names[i]) <= before[i])
             fail_test(__FILE__, __LINE__, "%s stands still", names[i]);
@@ -261,7 +261,7 @@ static void metrics_refuse_requests_with_a_foreign_host_header(struct world *w)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct str got = client_raw(
-            world_stranger(w),
+            world_anonymous(w),
             str_of(TEXT(w, "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
                         rows[i].host)),
             QUIET_MS);
@@ -366,7 +366,7 @@ static void cors_preflight_is_answered_on_every_path(struct world *w)
 
 static void responses_have_cors_headers_when_an_origin_is_allowed(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     /* Errors have the headers, too, so that a page can read them. */
     expect_cors_headers(client_get(nobody, "/users/@me"));
@@ -430,7 +430,7 @@ static void responses_have_no_cors_headers_without_allowed_origin(struct world *
 static void gateway_url_is_returned_to_any_caller(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
-    struct client *callers[] = { world_stranger(w),
+    struct client *callers[] = { world_anonymous(w),
                                  ada,
                                  bot,
                                  world_client_with(w, "nonsense"),
@@ -463,7 +463,7 @@ static void bot_gateway_contains_shards_and_session_start_limit(struct world *w)
     expect(reset_after > 0 && reset_after <= 24 * 60 * 60 * 1000);
     expect(concurrency >= 1);
     expect_error(client_get(world_client(w, "ada"), "/gateway/bot"), 403, 20002);
-    expect_error(client_get(world_stranger(w), "/gateway/bot"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/gateway/bot"), 401, 0);
     expect_error(client_get(world_client_with(w, bot->authorization + 4), "/gateway/bot"), 401, 0);
 }
 
@@ -525,7 +525,7 @@ static void running_requests_are_answered_before_shutdown(struct world *w)
     static const char login[] = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
                                 "application/json\r\nContent-Length: 33\r\n\r\n"
                                 "{\"login\":\"nobody\",\"password\":\"x\"}";
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     int slow = client_dial(nobody), idle = client_dial(nobody);
     char in[4096];
 

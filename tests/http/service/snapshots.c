@@ -15,7 +15,7 @@ static void enable_workbench(struct config *c)
 static struct answer call_console(struct world *w, const char *method, const char *path,
                                   const char *body)
 {
-    return client_request(world_stranger(w), method, path,
+    return client_request(world_anonymous(w), method, path,
                           *body ? "Content-Type: application/json\r\n" : NULL, str_of(body));
 }
 
@@ -102,7 +102,7 @@ static void snapshots_and_world_files_require_the_workbench_operator(struct worl
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         expect_error(call_console(w, calls[i].method, calls[i].path, calls[i].body), 401, 0);
-        struct answer a = client_request(world_stranger(w), calls[i].method, calls[i].path,
+        struct answer a = client_request(world_anonymous(w), calls[i].method, calls[i].path,
                                          TEXT(w, "%sContent-Type: application/json\r\n", key),
                                          str_of(calls[i].body));
         expect_status(a, calls[i].with_key);

@@ -49,7 +49,7 @@ static struct str send_over_tls(struct world *w, const char *request)
 {
     SSL_CTX *ctx = create_trusting_context(w);
     SSL *ssl = SSL_new(ctx);
-    int fd = client_dial(world_stranger(w)), got;
+    int fd = client_dial(world_anonymous(w)), got;
     char in[16384];
     size_t n = 0;
     struct str answer = { 0 };
@@ -69,7 +69,7 @@ static struct str send_over_tls(struct world *w, const char *request)
 
 static struct str send_plain(struct world *w, const char *request)
 {
-    return client_raw(world_stranger(w), str_of(request), 60000);
+    return client_raw(world_anonymous(w), str_of(request), 60000);
 }
 
 static bool text_contains(struct str text, const char *part)

@@ -28,7 +28,7 @@ static void enable_workbench_with_public_url(struct config *c)
 
 static struct answer get_traffic(struct world *w, const char *query, const char *headers)
 {
-    return client_request(world_stranger(w), "GET", TEXT(w, "/console/traffic%s", query), headers,
+    return client_request(world_anonymous(w), "GET", TEXT(w, "/console/traffic%s", query), headers,
                           (struct str){ 0 });
 }
 
@@ -84,7 +84,7 @@ static void traffic_records_headers_without_credentials(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_request(
-        world_stranger(w), "GET", "/api/v10/users/@me",
+        world_anonymous(w), "GET", "/api/v10/users/@me",
         TEXT(w, "Authorization: Bot %s\r\nX-Mine: one\r\nX-Mine: two\r\n", ada->authorization),
         (struct str){ 0 });
 
@@ -117,7 +117,7 @@ static int64_t read_number(struct answer a, const char *path)
 /* The current minute is included before it ends. */
 static void console_health_contains_figures_of_the_last_hour(struct world *w)
 {
-    struct client *s = world_stranger(w), *ada = world_client(w, "ada");
+    struct client *s = world_anonymous(w), *ada = world_client(w, "ada");
 
     for (int i = 0; i < 5; i++)
         expect_status(client_get(ada, "/users/@me"), 200);
@@ -168,7 +168,7 @@ static void traffic_records_contain_hints_for_likely_mistakes(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        client_request(world_stranger(w), "GET", cases[i].path, cases[i].authorization,
+        client_request(world_anonymous(w), "GET", cases[i].path, cases[i].authorization,
                        (struct str){ 0 });
         const char *hint = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.hint");
         if (!strstr(hint, cases[i].hint))
@@ -179,7 +179,7 @@ static void traffic_records_contain_hints_for_likely_mistakes(struct world *w)
 /* The HTTP parser refuses these before they become requests. */
 static void unparsable_requests_are_recorded_as_refused(struct world *w)
 {
-    struct client *s = world_stranger(w);
+    struct client *s = world_anonymous(w);
     static char long_line[10000];
 
     memset(long_line, 'a', sizeof long_line - 1);
@@ -213,12 +213,12 @@ static void traffic_records_contain_no_passwords_or_tokens(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    client_request(world_stranger(w), "POST", "/api/v10/auth/register",
+    client_request(world_anonymous(w), "POST", "/api/v10/auth/register",
                    "Content-Type: application/json\r\n",
                    STR("{\"username\":\"grace\",\"password\":\"correct horse\"}"));
     const char *token = ada->authorization;
     expect_status(client_get(ada, "/users/%s", token), 400);
-    client_request(world_stranger(w), "POST", "/api/v10/auth/login",
+    client_request(world_anonymous(w), "POST", "/api/v10/auth/login",
                    "Content-Type: application/json\r\n",
                    STR("{\"login\":\"ada\",\"password\":[\"correct horse\"]}"));
     conn_session(ada, "v=10&encoding=json", "");
@@ -260,20 +260,20 @@ static void traffic_requires_the_console_key(struct world *w)
     expect_error(get_traffic(w, "", TEXT(w, "Authorization: Bot %s\r\n", key)), 401, 0);
     expect_status(get_traffic(w, "", TEXT(w, "Authorization: Bearer %s\r\n", key)), 200);
 
-    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    struct gateway_conn *g = conn_open_at(world_anonymous(w), "/console/traffic/live");
     conn_send(g, "{'key': 'abc'}");
     expect_close(g, 4004);
-    g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    g = conn_open_at(world_anonymous(w), "/console/traffic/live");
     conn_send(g, "{}");
     expect_close(g, 4004);
-    g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    g = conn_open_at(world_anonymous(w), "/console/traffic/live");
     conn_send(g, "{'key': '%s', 'after': 0}", key);
     expect(conn_read(g, 60000) != NULL);
 }
 
 static bool is_host_refused(struct world *w, const char *host)
 {
-    struct str raw = client_raw(world_stranger(w),
+    struct str raw = client_raw(world_anonymous(w),
                                 str_of(TEXT(w,
                                             "GET /console/traffic HTTP/1.1\r\nHost: %s\r\n"
                                             "Connection: close\r\n\r\n",
@@ -314,7 +314,7 @@ static void server_with_a_public_url_requires_the_console_key(struct world *w)
 static void live_traffic_can_be_followed_over_a_websocket(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    struct gateway_conn *g = conn_open_at(world_anonymous(w), "/console/traffic/live");
 
     client_get(ada, "/users/1");
     conn_send(g, "{'key': '%s', 'after': 0, 'status': 'error'}", read_console_key(w));
@@ -333,7 +333,7 @@ static void traffic_is_recorded_only_while_a_client_follows(struct world *w)
 
     client_get(ada, "/users/@me");
     expect_json(get_traffic(w, "", key), "{'on': false, 'newest': 0, 'records': []}");
-    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    struct gateway_conn *g = conn_open_at(world_anonymous(w), "/console/traffic/live");
     conn_send(g, "{'key': '%s'}", read_console_key(w));
     wait_for_traffic_with(w, "", key, "\"on\":true");
     client_get(ada, "/users/@me");
@@ -346,7 +346,7 @@ static void traffic_is_recorded_only_while_a_client_follows(struct world *w)
 /* A page visit loads dozens of files, which would displace the API requests. */
 static void page_visits_are_not_recorded_as_traffic(struct world *w)
 {
-    struct client *who = world_stranger(w);
+    struct client *who = world_anonymous(w);
 
     expect_status(client_request(who, "GET", "/", "Accept: text/html\r\n", STR("")), 200);
     expect_status(client_request(who, "GET", "/favicon.ico", NULL, STR("")), 200);

@@ -21,7 +21,8 @@ static void unimplemented_operations_get_an_explanatory_404(struct world *w)
         { "DELETE", "/api/v10/lobbies/1/members/@me" },
         { "GET", "/api/v10/lobbies/1/messages?limit=5" },
     };
-    struct client *callers[] = { world_client(w, "ada"), world_bot(w, "robot"), world_stranger(w) };
+    struct client *callers[] = { world_client(w, "ada"), world_bot(w, "robot"),
+                                 world_anonymous(w) };
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         for (size_t j = 0; j < 3; j++) {
@@ -46,7 +47,7 @@ static void unknown_paths_get_a_plain_404(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        expect_json(send_request(world_stranger(w), asked[i][0], asked[i][1]),
+        expect_json(send_request(world_anonymous(w), asked[i][0], asked[i][1]),
                     "{'message': '404: Not Found', 'code': 0}");
 }
 

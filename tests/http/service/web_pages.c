@@ -9,7 +9,7 @@
 static struct answer get_page(struct world *w, const char *method, const char *path,
                               const char *headers)
 {
-    return client_request(world_stranger(w), method, path, headers, STR(""));
+    return client_request(world_anonymous(w), method, path, headers, STR(""));
 }
 
 static void expect_content_type(struct answer a, const char *type)
@@ -156,7 +156,7 @@ static void enable_workbench(struct config *c)
 static void workbench_lists_accounts_and_logs_in_as_them(struct world *w)
 {
     static const char json[] = "Content-Type: application/json\r\n";
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_client(w, "ada");
     expect_json(get_page(w, "GET", "/console/people", NULL), "[{'username': 'ada'}]");

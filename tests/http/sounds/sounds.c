@@ -71,26 +71,27 @@ static void sound_can_be_created_changed_and_deleted(struct world *w)
                 "{'name': 'ding', 'volume': 1, 'emoji_id': null, 'emoji_name': null, "
                 "'guild_id': '%s', 'available': true, 'user': {'id': '%s'}}",
                 h.guild, h.bob->id);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
-                "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
-                h.bob->id);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
+                    "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
+                    h.bob->id);
     expect_files(w, "sounds", 1);
-    a = client_request(world_stranger(w), "GET", TEXT(w, "/soundboard-sounds/%s", id), "", STR(""));
+    a = client_request(world_anonymous(w), "GET", TEXT(w, "/soundboard-sounds/%s", id), "",
+                       STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "audio/mpeg") && a.body.n == 4170);
     expect_json(client_get(h.bob, SOUNDS, h.guild), "{'items': [{'sound_id': '%s'}]}", id);
     expect_json(client_patch(h.bob, "{'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}", SOUND,
                              h.guild, id),
                 "{'name': 'ding', 'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE",
-                "{'volume': 0.5}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE",
+                    "{'volume': 0.5}");
     expect_status(client_delete(h.bob, SOUND, h.guild, id), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
-    expect_told(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
-                "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
+                    "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
+    expect_nothing_received(w);
     expect_error(client_get(h.bob, SOUND, h.guild, id), 404, 10097);
     expect_files(w, "sounds", 0);
 }
@@ -134,17 +135,19 @@ static void deleting_an_emoji_removes_it_from_sounds(struct world *w)
         world_sql(w, "insert into sounds (id, guild_id, name, emoji_id) values (%d, %s, 'x', %d)",
                   70 + i, h.guild, i < 2 ? 50 : 51);
     expect_status(client_delete(h.ada, "/guilds/%s/emojis/50", h.guild), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
-    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUNDS_UPDATE",
-                "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70', 'emoji_id': null}, "
-                "{'sound_id': '71', 'emoji_id': null}]}",
-                h.guild);
-    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_received(
+        w, guild, "GUILD_SOUNDBOARD_SOUNDS_UPDATE",
+        "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70', 'emoji_id': null}, "
+        "{'sound_id': '71', 'emoji_id': null}]}",
+        h.guild);
+    expect_received(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
     expect_status(client_delete(h.ada, "/guilds/%s/emojis/51", h.guild), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
-    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'sound_id': '72', 'emoji_id': null}");
-    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_received(w, guild, "GUILD_SOUNDBOARD_SOUND_UPDATE",
+                    "{'sound_id': '72', 'emoji_id': null}");
+    expect_received(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_nothing_received(w);
 }
 
 static void six_default_sounds_are_listed_and_served(struct world *w)
@@ -155,10 +158,10 @@ static void six_default_sounds_are_listed_and_served(struct world *w)
     expect_json(a, "[{'sound_id': '1', 'name': 'bell', 'volume': 1, 'emoji_id': null, "
                    "'available': true}, {}, {}, {}, {}, {'sound_id': '6'}]");
     expect_absent(a, "0.guild_id");
-    a = client_request(world_stranger(w), "GET", "/soundboard-sounds/1", "", STR(""));
+    a = client_request(world_anonymous(w), "GET", "/soundboard-sounds/1", "", STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "audio/wav") && a.body.n == 1644);
-    expect_status(client_request(world_stranger(w), "GET", "/soundboard-sounds/7", "", STR("")),
+    expect_status(client_request(world_anonymous(w), "GET", "/soundboard-sounds/7", "", STR("")),
                   404);
 }
 

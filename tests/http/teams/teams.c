@@ -119,7 +119,7 @@ static void team_icon_can_be_set_served_and_removed(struct world *w)
     expect_status(a, 200);
     const char *id = answer_text(a, "id"), *icon = answer_text(a, "icon");
     struct answer picture =
-        client_request(world_stranger(w), "GET", TEXT(w, "/team-icons/%s/%s.png", id, icon), NULL,
+        client_request(world_anonymous(w), "GET", TEXT(w, "/team-icons/%s/%s.png", id, icon), NULL,
                        (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));

@@ -16,24 +16,24 @@ static void configure_two_local_regions(struct config *config)
     config->voice_regions = "eu:Europe,us:America";
 }
 
-static void expect_both_heard(struct voice_client *a, struct voice_client *b)
+static void expect_both_received(struct voice_client *a, struct voice_client *b)
 {
     voice_client_say(a, "a");
-    expect_heard(b, a, "a");
+    expect_audio(b, a, "a");
     voice_client_say(b, "b");
-    expect_heard(a, b, "b");
+    expect_audio(a, b, "b");
 }
 
-static void expect_not_heard(struct voice_client *p, struct voice_client *by)
+static void expect_no_audio(struct voice_client *p, struct voice_client *by)
 {
     voice_client_say(p, "unheard");
     expect_deaf(by);
 }
 
-static void expect_heard_again(struct voice_client *p, struct voice_client *by)
+static void expect_audio_again(struct voice_client *p, struct voice_client *by)
 {
     voice_client_say(p, "again");
-    expect_heard(by, p, "again");
+    expect_audio(by, p, "again");
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static void delete_voice_channel(const struct test_voice *h, struct client *c)
     expect_status(client_delete(h->ada, "/channels/%s", h->voice), 200);
 }
 
-static void voice_media_is_cut_for_members_who_left_in_any_way(struct world *w)
+static void voice_media_is_cut_for_members_who_left_in_any_round_trip(struct world *w)
 {
     static const struct {
         const char *name;
@@ -93,11 +93,11 @@ static void voice_media_is_cut_for_members_who_left_in_any_way(struct world *w)
         struct client *c = test_voice_member(&h, rows[i].name, 0);
         struct voice_client p = voice_client_call(&h, c, h.voice, VOICE_CLIENT_CHACHA);
 
-        expect_both_heard(&ada, &p);
+        expect_both_received(&ada, &p);
         rows[i].end(&h, c);
         expect_cut(&p, 4014);
-        expect_not_heard(&p, &ada);
-        expect_not_heard(&ada, &p);
+        expect_no_audio(&p, &ada);
+        expect_no_audio(&ada, &p);
         voice_client_hang_up(&p);
     }
     expect_cut(&ada, 4014);
@@ -128,11 +128,11 @@ static void time_out_mutes_voice_media_at_once(struct world *w)
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    expect_both_heard(&ada, &bob);
+    expect_both_received(&ada, &bob);
     time_out_member(&h, h.bob, time_in_an_hour(w));
-    expect_not_heard(&bob, &ada);
+    expect_no_audio(&bob, &ada);
     time_out_member(&h, h.bob, "null");
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -144,12 +144,12 @@ static void afk_channel_forwards_no_voice_media(struct world *w)
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h.voice);
 
-    expect_both_heard(&ada, &bob);
+    expect_both_received(&ada, &bob);
     expect_status(client_patch(h.ada, afk, "/guilds/%s", h.guild), 200);
-    expect_not_heard(&bob, &ada);
-    expect_not_heard(&ada, &bob);
+    expect_no_audio(&bob, &ada);
+    expect_no_audio(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -168,10 +168,10 @@ static void set_suppressed(const struct test_voice *h, struct client *by, const 
 static void expect_video_not_seen(struct voice_client *p, struct voice_client *by)
 {
     voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, "hidden");
-    expect_not_heard(p, by);
+    expect_no_audio(p, by);
 }
 
-static void invited_stage_speaker_is_heard_only_after_accepting(struct world *w)
+static void invited_stage_speaker_is_received_only_after_accepting(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
@@ -189,7 +189,7 @@ static void invited_stage_speaker_is_heard_only_after_accepting(struct world *w)
     set_suppressed(&h, h.bob, "@me", false);
     voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     set_suppressed(&h, h.ada, h.bob->id, true);
     expect_video_not_seen(&bob, &ada);
     voice_client_hang_up(&ada);
@@ -205,16 +205,16 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
 
     set_suppressed(&h, h.ada, h.bob->id, false);
     set_suppressed(&h, h.bob, "@me", false);
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     time_out_member(&h, h.bob, time_in_an_hour(w));
-    expect_not_heard(&bob, &ada);
+    expect_no_audio(&bob, &ada);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                 "{'suppress': true, 'request_to_speak_timestamp': null}");
     expect_error(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
                               "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                  403, 50013);
     time_out_member(&h, h.bob, "null");
-    expect_not_heard(&bob, &ada);
+    expect_no_audio(&bob, &ada);
     set_suppressed(&h, h.ada, h.bob->id, false);
     /* An earlier invitation has no effect. */
     time_out_member(&h, h.bob, time_in_an_hour(w));
@@ -235,7 +235,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
                  403, 50013);
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     set_suppressed(&h, h.bob, "@me", false);
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -264,7 +264,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    expect_both_heard(&ada, &bob);
+    expect_both_received(&ada, &bob);
     expect_status(client_patch(h.ada, "{'mute': true}", MEMBER, h.guild, h.bob->id), 200);
     expect_status(client_patch(h.ada, "{'rtc_region': 'us'}", "/channels/%s", h.voice), 200);
     expect_cut(&ada, 4014);
@@ -273,11 +273,11 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     expect_close(bob.gate, 4004);
     voice_client_reconnect(&ada);
     voice_client_reconnect(&bob);
-    expect_not_heard(&bob, &ada);
+    expect_no_audio(&bob, &ada);
     voice_client_say(&ada, "there");
-    expect_heard(&bob, &ada, "there");
+    expect_audio(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);
-    expect_heard_again(&bob, &ada);
+    expect_audio_again(&bob, &ada);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
@@ -310,10 +310,10 @@ static void voice_channel_is_limited_to_10000_participants(struct world *w)
 }
 
 const struct test voice_media_moderation_tests[] = {
-    TEST_WITH(voice_media_is_cut_for_members_who_left_in_any_way, with_relay),
+    TEST_WITH(voice_media_is_cut_for_members_who_left_in_any_round_trip, with_relay),
     TEST_WITH(time_out_mutes_voice_media_at_once, with_relay),
     TEST_WITH(afk_channel_forwards_no_voice_media, with_relay),
-    TEST_WITH(invited_stage_speaker_is_heard_only_after_accepting, with_relay),
+    TEST_WITH(invited_stage_speaker_is_received_only_after_accepting, with_relay),
     TEST_WITH(time_out_ends_speaking_on_a_stage, with_relay),
     TEST_WITH(region_change_moves_all_participants_and_keeps_mutes, configure_two_local_regions),
     TEST(voice_channel_is_limited_to_10000_participants),

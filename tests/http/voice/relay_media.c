@@ -13,7 +13,7 @@
 
 static long read_metric(struct world *w, const char *name)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", "/metrics", "", STR(""));
     const char *line = strstr(str_dup_cstring(world_arena(w), a.body), TEXT(w, "\n%s ", name));
 
     expect(line != NULL);
@@ -38,7 +38,7 @@ static void voice_frames_arrive_unchanged_and_in_order(struct world *w)
         }
         for (int to = 0; to < 3; to++) {
             for (int i = 0; to != from && i < 20; i++) {
-                struct heard_frame f = voice_client_hear(&phones[to], 60000);
+                struct received_frame f = voice_client_receive(&phones[to], 60000);
 
                 snprintf(frame, sizeof frame, "%d says %d", from, i);
                 expect(str_is(f.frame, frame) && f.ssrc == phones[from].ssrc);
@@ -63,7 +63,7 @@ static void voice_rooms_are_separate(struct world *w)
                         third = voice_client_call(&h, cleo, h.voice, VOICE_CLIENT_AES);
 
     voice_client_say(&ada, "here");
-    expect_heard(&third, &ada, "here");
+    expect_audio(&third, &ada, "here");
     expect_deaf(&bob);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
@@ -84,9 +84,9 @@ static struct two_voice_clients create_two_clients(struct world *w)
     p.ada = voice_client_call(&p.voice, p.voice.ada, p.voice.voice, VOICE_CLIENT_AES);
     p.bob = voice_client_call(&p.voice, p.voice.bob, p.voice.voice, VOICE_CLIENT_CHACHA);
     voice_client_say(&p.ada, "a");
-    expect_heard(&p.bob, &p.ada, "a");
+    expect_audio(&p.bob, &p.ada, "a");
     voice_client_say(&p.bob, "b");
-    expect_heard(&p.ada, &p.bob, "b");
+    expect_audio(&p.ada, &p.bob, "b");
     return p;
 }
 
@@ -96,7 +96,7 @@ static void hang_up_both(struct two_voice_clients *p)
     voice_client_hang_up(&p->bob);
 }
 
-static void muted_members_are_not_heard(struct world *w)
+static void muted_members_are_not_received(struct world *w)
 {
     struct two_voice_clients p = create_two_clients(w);
     struct test_voice *h = &p.voice;
@@ -106,7 +106,7 @@ static void muted_members_are_not_heard(struct world *w)
     expect_deaf(&p.ada);
     expect_status(client_patch(h->ada, "{'mute': false}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.bob, "free");
-    expect_heard(&p.ada, &p.bob, "free");
+    expect_audio(&p.ada, &p.bob, "free");
     hang_up_both(&p);
 }
 
@@ -119,10 +119,10 @@ static void deafened_members_receive_no_media(struct world *w)
     voice_client_say(&p.ada, "secret");
     expect_deaf(&p.bob);
     voice_client_say(&p.bob, "audible");
-    expect_heard(&p.ada, &p.bob, "audible");
+    expect_audio(&p.ada, &p.bob, "audible");
     expect_status(client_patch(h->ada, "{'deaf': false}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.ada, "open");
-    expect_heard(&p.bob, &p.ada, "open");
+    expect_audio(&p.bob, &p.ada, "open");
     hang_up_both(&p);
 }
 
@@ -153,7 +153,7 @@ static void losing_the_speak_permission_stops_media(struct world *w)
     hang_up_both(&p);
 }
 
-static void only_stage_speakers_are_heard(struct world *w)
+static void only_stage_speakers_are_received(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
@@ -165,7 +165,7 @@ static void only_stage_speakers_are_heard(struct world *w)
                                "/guilds/%s/voice-states/@me", h.guild),
                   204);
     voice_client_say(&ada, "speaker");
-    expect_heard(&bob, &ada, "speaker");
+    expect_audio(&bob, &ada, "speaker");
     expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage),
                                "/guilds/%s/voice-states/@me", h.guild),
                   204);
@@ -238,9 +238,9 @@ static void altered_truncated_or_repeated_packets_are_dropped(struct world *w)
             voice_client_send(from[i], str_slice(packet.p, n));
         voice_client_send(from[i], packet);
         voice_client_send(from[i], packet);
-        expect_heard(to, from[i], "once");
+        expect_audio(to, from[i], "once");
         voice_client_say(from[i], "next");
-        expect_heard(to, from[i], "next");
+        expect_audio(to, from[i], "next");
         voice_client_send(from[i], packet);
         expect_deaf(to);
     }
@@ -258,8 +258,8 @@ static void late_packets_are_accepted_within_a_window(struct world *w)
     voice_client_say(&p.ada, "new");
     voice_client_send(&p.ada, lost);
     voice_client_send(&p.ada, late);
-    expect_heard(&p.bob, &p.ada, "new");
-    expect_heard(&p.bob, &p.ada, "lost");
+    expect_audio(&p.bob, &p.ada, "new");
+    expect_audio(&p.bob, &p.ada, "lost");
     expect_deaf(&p.bob);
     expect(read_metric(w, "guildhall_voice_packets_missing_total") == 128);
     expect(read_metric(w, "guildhall_voice_packets_late_total") == 1);
@@ -283,17 +283,17 @@ static void only_packets_with_the_key_change_a_clients_address(struct world *w)
     /* Replayed packets have no effect either. */
     struct str packet = voice_client_seal(&p.bob, STR("mine"));
     voice_client_send(&p.bob, packet);
-    expect_heard(&p.ada, &p.bob, "mine");
+    expect_audio(&p.ada, &p.bob, "mine");
     voice_client_send(&fake, packet);
     voice_client_say(&p.ada, "for bob");
-    expect_heard(&p.bob, &p.ada, "for bob");
+    expect_audio(&p.bob, &p.ada, "for bob");
     expect(poll(&steals, 1, 100) == 0);
     /* The client itself may change its address. */
     p.bob.fd = voice_client_socket();
     voice_client_say(&p.bob, "moved");
-    expect_heard(&p.ada, &p.bob, "moved");
+    expect_audio(&p.ada, &p.bob, "moved");
     voice_client_say(&p.ada, "follows");
-    expect_heard(&p.bob, &p.ada, "follows");
+    expect_audio(&p.bob, &p.ada, "follows");
     close(attacker);
     close(own);
     hang_up_both(&p);
@@ -313,7 +313,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     for (int i = 0; i < 500; i++)
         voice_client_send(&fake, str_slice((const char *)ask, sizeof ask));
     voice_client_say(&p.bob, "still here");
-    expect_heard(&p.ada, &p.bob, "still here");
+    expect_audio(&p.ada, &p.bob, "still here");
     for (; poll(&answered, 1, 0) == 1; answers++)
         expect(recv(attacker, answer, sizeof answer, 0) == 74);
     expect(answers > 0 && answers < 250);
@@ -321,7 +321,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     voice_client_select(&p.bob, VOICE_CLIENT_AES);
     p.bob.counter = 0;
     voice_client_say(&p.ada, "for bob");
-    expect_heard(&p.bob, &p.ada, "for bob");
+    expect_audio(&p.bob, &p.ada, "for bob");
     expect(poll(&answered, 1, 0) == 0);
     close(attacker);
     hang_up_both(&p);
@@ -400,7 +400,7 @@ static void senders_are_limited_to_250_packets_per_second(struct world *w)
         for (int k = 0; k < PIECE; k++)
             voice_client_say(&p.ada, "flood");
         voice_clients_settle(w, p.bob.port);
-        while (voice_client_hear(&p.bob, 0).frame.p)
+        while (voice_client_receive(&p.bob, 0).frame.p)
             received++;
     }
     /* The started second, the elapsed seconds, and some reserve. */
@@ -412,11 +412,11 @@ static void senders_are_limited_to_250_packets_per_second(struct world *w)
 const struct test voice_relay_media_tests[] = {
     TEST_WITH(voice_frames_arrive_unchanged_and_in_order, with_relay),
     TEST_WITH(voice_rooms_are_separate, with_relay),
-    TEST_WITH(muted_members_are_not_heard, with_relay),
+    TEST_WITH(muted_members_are_not_received, with_relay),
     TEST_WITH(deafened_members_receive_no_media, with_relay),
     TEST_WITH(self_mute_and_self_deaf_stop_media, with_relay),
     TEST_WITH(losing_the_speak_permission_stops_media, with_relay),
-    TEST_WITH(only_stage_speakers_are_heard, with_relay),
+    TEST_WITH(only_stage_speakers_are_received, with_relay),
     TEST_WITH(moved_or_disconnected_members_are_cut_off, with_relay),
     TEST_WITH(deleting_a_guild_closes_its_voice_connections, with_relay),
     TEST_WITH(altered_truncated_or_repeated_packets_are_dropped, with_relay),

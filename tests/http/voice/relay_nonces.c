@@ -38,7 +38,7 @@ static int count_received_frames(struct nonce_pair *p, int count)
         if ((i + 1) % PIECE && i + 1 < count)
             continue;
         voice_clients_settle(p->voice.world, p->to.port);
-        while (voice_client_hear(&p->to, 0).frame.p)
+        while (voice_client_receive(&p->to, 0).frame.p)
             received++;
         usleep(500 * 1000);
     }
@@ -94,13 +94,13 @@ static void nonces_may_restart_with_each_track(struct world *w)
             voice_client_say(&p.from, TEXT(w, "%d of %d", i, track));
         voice_clients_settle(w, p.to.port);
         for (int i = 0; i < PIECE; i++) {
-            struct heard_frame f = voice_client_hear(&p.to, 0);
+            struct received_frame f = voice_client_receive(&p.to, 0);
 
             expect(f.frame.p && str_is(f.frame, TEXT(w, "%d of %d", i, track)));
             expect(f.sequence == track * PIECE + i);
             expect(f.timestamp == (uint32_t)(track * PIECE + i) * 960);
         }
-        while (voice_client_hear(&by_header, 0).frame.p)
+        while (voice_client_receive(&by_header, 0).frame.p)
             received++;
         usleep(500 * 1000);
     }
@@ -140,7 +140,7 @@ static void replayed_packets_are_dropped(struct world *w)
     }
     voice_clients_settle(w, p.to.port);
     for (int i = 0; i < 152; i++)
-        expect(voice_client_hear(&p.to, 0).frame.p);
+        expect(voice_client_receive(&p.to, 0).frame.p);
     for (int i = 0; i < 2; i++) {
         const struct str again[] = { first, second, lost, old };
 
@@ -149,7 +149,7 @@ static void replayed_packets_are_dropped(struct world *w)
     }
     expect_deaf(&p.to);
     voice_client_say(&p.to, "for ada");
-    expect_heard(&p.from, &p.to, "for ada");
+    expect_audio(&p.from, &p.to, "for ada");
     close(attacker.fd);
     hang_up_pair(&p);
 }
@@ -163,11 +163,11 @@ static void client_reusing_a_server_nonce_must_reconnect(struct world *w)
 
     memcpy(key, p.to.key, sizeof key);
     voice_client_say(&p.from, "one");
-    expect_heard(&p.to, &p.from, "one");
+    expect_audio(&p.to, &p.from, "one");
     p.to.counter = (uint32_t)p.to.last[0] << 24 | (uint32_t)p.to.last[1] << 16 |
                    (uint32_t)p.to.last[2] << 8 | p.to.last[3];
     voice_client_say(&p.to, "the same nonce");
-    expect_heard(&p.from, &p.to, "the same nonce");
+    expect_audio(&p.from, &p.to, "the same nonce");
     expect_cut(&p.to, 4006);
     voice_client_hang_up(&p.to);
     uint32_t ssrc = p.to.ssrc;
@@ -175,7 +175,7 @@ static void client_reusing_a_server_nonce_must_reconnect(struct world *w)
     voice_client_connect(&p.to, VOICE_CLIENT_CHACHA);
     expect(p.to.ssrc != ssrc && memcmp(key, p.to.key, sizeof key) != 0);
     voice_client_say(&p.to, "again");
-    expect_heard(&p.from, &p.to, "again");
+    expect_audio(&p.from, &p.to, "again");
     hang_up_pair(&p);
 }
 

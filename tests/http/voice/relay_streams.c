@@ -73,12 +73,12 @@ static void stream_has_separate_voice_connections(struct world *w)
 
     expect_video_seen(&s, "picture");
     voice_client_say(&s.ada, "sound");
-    expect_heard(&s.bob, &s.ada, "sound");
+    expect_audio(&s.bob, &s.ada, "sound");
     /* A watcher cannot send; its feedback packets go to the streamer. */
     voice_client_say(&s.bob, "comment");
     struct str pli = control_packet(w, 206, 1, s.bob.ssrc, s.ada.ssrc + 1);
     voice_client_control(&s.bob, pli);
-    expect(str_eq(voice_client_hear_control(&s.ada, 60000), pli));
+    expect(str_eq(voice_client_receive_control(&s.ada, 60000), pli));
     ask_pause(h->ada, s.key, true);
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': true}");
@@ -145,10 +145,10 @@ static void expect_video_without_sound(struct stream_test *s)
     expect_deaf(&s->bob);
 }
 
-static void expect_sound_heard(struct stream_test *s)
+static void expect_sound_received(struct stream_test *s)
 {
     voice_client_say(&s->ada, "sound");
-    expect_heard(&s->bob, &s->ada, "sound");
+    expect_audio(&s->bob, &s->ada, "sound");
 }
 
 static void patch_member(const struct test_voice *h, const struct client *c, const char *change)
@@ -165,12 +165,12 @@ static void voice_client_reconnect(struct voice_client *p)
     p->counter = p->sequence = 0;
 }
 
-static void muted_streamer_is_not_heard_in_the_stream(struct world *w)
+static void muted_streamer_is_not_received_in_the_stream(struct world *w)
 {
     struct stream_test s = create_test_stream(w);
     struct test_voice *h = &s.voice;
 
-    expect_sound_heard(&s);
+    expect_sound_received(&s);
     patch_member(h, h->ada, "{'mute': true}");
     expect_video_without_sound(&s);
     voice_client_reconnect(&s.ada);
@@ -178,11 +178,11 @@ static void muted_streamer_is_not_heard_in_the_stream(struct world *w)
     voice_client_flush(&s.ada);
     expect_video_without_sound(&s);
     patch_member(h, h->ada, "{'mute': false}");
-    expect_sound_heard(&s);
+    expect_sound_received(&s);
     /* self_mute does not affect the stream. */
     ask_voice(h->ada, h->guild, h->voice, ", 'self_mute': true");
     await_self_mute(h->bob);
-    expect_sound_heard(&s);
+    expect_sound_received(&s);
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }
@@ -200,7 +200,7 @@ static void deafened_members_receive_no_streams(struct world *w)
     expect_nothing_shown(&s);
     patch_member(h, h->bob, "{'deaf': false}");
     expect_video_seen(&s, "after");
-    expect_sound_heard(&s);
+    expect_sound_received(&s);
     voice_client_hang_up(&s.ada);
     voice_client_hang_up(&s.bob);
 }
@@ -237,7 +237,7 @@ static void stage_audience_cannot_stream(struct world *w)
     expect_nothing_shown(&s);
     set_stage_speaker(&h, h.ada, false);
     expect_video_seen(&s, "on the stage");
-    expect_sound_heard(&s);
+    expect_sound_received(&s);
     set_stage_speaker(&h, h.ada, true);
     expect_nothing_shown(&s);
     voice_client_hang_up(&s.ada);
@@ -247,7 +247,7 @@ static void stage_audience_cannot_stream(struct world *w)
 const struct test voice_relay_streams_tests[] = {
     TEST_WITH(stream_has_separate_voice_connections, with_relay),
     TEST_WITH(stream_connection_requires_the_participants_data, with_relay),
-    TEST_WITH(muted_streamer_is_not_heard_in_the_stream, with_relay),
+    TEST_WITH(muted_streamer_is_not_received_in_the_stream, with_relay),
     TEST_WITH(deafened_members_receive_no_streams, with_relay),
     TEST_WITH(suppressed_members_cannot_stream, with_relay),
     TEST_WITH(stage_audience_cannot_stream, with_relay),

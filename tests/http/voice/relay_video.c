@@ -278,10 +278,10 @@ static void rtcp_feedback_reaches_the_sender_it_names(struct world *w)
     expect_deaf(&c.bob);
     voice_client_wants(&c.bob, "{'any': 100}");
     voice_client_control(&c.bob, pli);
-    expect(str_eq(voice_client_hear_control(&c.ada, 60000), pli));
+    expect(str_eq(voice_client_receive_control(&c.ada, 60000), pli));
     /* A sender report goes to the receivers of its layer. */
     voice_client_control(&c.ada, report);
-    expect(str_eq(voice_client_hear_control(&c.bob, 60000), report));
+    expect(str_eq(voice_client_receive_control(&c.bob, 60000), report));
     voice_client_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
     voice_client_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
@@ -302,7 +302,7 @@ static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
         for (int k = 0; k < PIECE; k++)
             voice_client_control(&c.bob, pli);
         voice_clients_settle(w, c.bob.port);
-        while (voice_client_hear_control(&c.ada, 0).p)
+        while (voice_client_receive_control(&c.ada, 0).p)
             received++;
     }
     int64_t seconds = (clock_monotonic_ns() - began) / 1000000000 + 3;

@@ -31,30 +31,30 @@ static void stage_instance_can_be_created_changed_and_deleted(struct world *w)
                 g, c);
     const char *id = answer_text(a, "id");
     expect_audit(w, g, 83, id);
-    expect_told(w, viewers(g, c), "STAGE_INSTANCE_CREATE", "{'id': '%s', 'topic': 'Tea'}", id);
-    expect_told(w, viewers(g, c), "MESSAGE_CREATE",
-                "{'type': 27, 'content': 'Tea', 'author': {'id': '%s'}, 'channel_id': '%s'}",
-                ada->id, c);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "STAGE_INSTANCE_CREATE", "{'id': '%s', 'topic': 'Tea'}", id);
+    expect_received(w, viewers(g, c), "MESSAGE_CREATE",
+                    "{'type': 27, 'content': 'Tea', 'author': {'id': '%s'}, 'channel_id': '%s'}",
+                    ada->id, c);
+    expect_nothing_received(w);
     expect_json(client_get(ada, STAGE, c), "{'id': '%s'}", id);
     expect_error(post_stage_instance(ada, c, ", 'topic': 'More'"), 400, 150006);
 
     expect_json(client_patch(ada, "{'topic': 'Coffee', 'privacy_level': 1}", STAGE, c),
                 "{'id': '%s', 'topic': 'Coffee', 'privacy_level': 1}", id);
     expect_audit(w, g, 84, id);
-    expect_told(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
-    expect_told(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 31, 'content': 'Coffee'}");
+    expect_received(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
+    expect_received(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 31, 'content': 'Coffee'}");
     expect_json(client_patch(ada, "{'topic': 'Coffee'}", STAGE, c), "{'topic': 'Coffee'}");
     expect_audit(w, g, 84, id);
-    expect_told(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "STAGE_INSTANCE_UPDATE", "{'topic': 'Coffee'}");
+    expect_nothing_received(w);
 
     expect_status(client_delete(ada, STAGE, c), 204);
-    expect_told(w, viewers(g, c), "STAGE_INSTANCE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id,
-                c);
+    expect_received(w, viewers(g, c), "STAGE_INSTANCE_DELETE", "{'id': '%s', 'channel_id': '%s'}",
+                    id, c);
     expect_audit(w, g, 85, id);
-    expect_told(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 28, 'content': 'Coffee'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "MESSAGE_CREATE", "{'type': 28, 'content': 'Coffee'}");
+    expect_nothing_received(w);
     expect_error(client_delete(ada, STAGE, c), 404, 10067);
     expect_error(client_patch(ada, "{}", STAGE, c), 404, 10067);
 }
@@ -123,12 +123,12 @@ static void deleting_a_channel_deletes_its_stage_instance(struct world *w)
     const char *c = make_channel(ada, g, "{'name': 's', 'type': 13}");
 
     expect_status(post_stage_instance(ada, c, ", 'topic': 'x'"), 200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, viewers(g, c), "STAGE_INSTANCE_DELETE", "{'channel_id': '%s'}", c);
+    expect_received(w, viewers(g, c), "STAGE_INSTANCE_DELETE", "{'channel_id': '%s'}", c);
     expect_audit(w, g, 12, c);
-    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
+    expect_nothing_received(w);
 }
 
 const struct test stages_tests[] = {

@@ -91,7 +91,7 @@ static void stream_preview_is_stored_served_and_replaced(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049);
     expect_status(client_post(h.ada, write_thumbnail(w, 640, 360, 100), "/streams/%s/preview", key),
@@ -316,7 +316,7 @@ static void stream_notifications_work_in_guilds_over_50_members(struct world *w)
     }
     expect(world_number(w, "select count(*) from members") == 51);
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
-    world_told(w); /* a busy loop may acknowledge a heartbeat first */
+    world_received(w); /* a busy loop may acknowledge a heartbeat first */
     int notifications = 0;
     const struct dom *m;
     conn_send(cleo->gate, "{'op': 1, 'd': null}");

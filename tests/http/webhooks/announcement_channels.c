@@ -74,7 +74,7 @@ static void following_a_channel_creates_a_webhook_and_message(struct world *w)
     /* A second request changes nothing. */
     expect_json(follow_channel(&p, p.bob), "{'webhook_id': '%s'}", hook);
     expect_channel_silence(&p.room);
-    expect_error(client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", hook, "x"),
+    expect_error(client_post(world_anonymous(w), "{'content': 'x'}", "/webhooks/%s/%s", hook, "x"),
                  401, 50027);
 }
 

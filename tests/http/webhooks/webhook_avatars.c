@@ -15,7 +15,7 @@ struct webhook_test {
 
 static struct webhook_test create_test_webhook(struct world *w)
 {
-    struct webhook_test s = { .ada = world_client(w, "ada"), .nobody = world_stranger(w) };
+    struct webhook_test s = { .ada = world_client(w, "ada"), .nobody = world_anonymous(w) };
 
     s.test_guild = world_test_guild(w, s.ada);
     struct answer a =

@@ -15,7 +15,7 @@ struct service_webhook {
 
 static struct service_webhook create_service_webhook(struct world *w)
 {
-    struct service_webhook s = { world_client(w, "ada"), world_stranger(w), .id = NULL };
+    struct service_webhook s = { world_client(w, "ada"), world_anonymous(w), .id = NULL };
 
     s.test_guild = world_test_guild(w, s.ada);
     struct answer a =

@@ -131,7 +131,7 @@ static void token_of_an_apps_webhook_is_returned_to_the_app_only(struct world *w
     expect_json(client_get(bot, "/channels/%s/webhooks", v.channel), "[%s]", own);
     expect_json(client_get(bot, "/guilds/%s/webhooks", v.id), "[%s]", own);
     expect_json(client_patch(bot, "{'name': 'New'}", "/webhooks/%s", h.id), "%s", own);
-    expect_json(client_get(world_stranger(w), "/webhooks/%s/%s", h.id, h.token), "%s", own);
+    expect_json(client_get(world_anonymous(w), "/webhooks/%s/%s", h.id, h.token), "%s", own);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const struct {
             struct answer a;
@@ -216,7 +216,7 @@ static void categories_and_direct_channels_cannot_have_webhooks(struct world *w)
 
 static void webhook_token_is_enough_to_read_change_and_delete_it(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel);
 
@@ -234,7 +234,7 @@ static void webhook_token_is_enough_to_read_change_and_delete_it(struct world *w
 
 static void wrong_webhook_token_is_401_50027(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel),
                 other = create_test_webhook(ada, v.channel);
@@ -289,7 +289,7 @@ static void webhook_can_be_renamed_and_moved_within_the_guild(struct world *w)
 
 static void executing_a_webhook_sends_a_message(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel);
     struct channel_events room = world_channel_events(w, v.channel);
@@ -329,7 +329,7 @@ static void executing_a_webhook_sends_a_message(struct world *w)
 
 static void webhooks_without_an_app_can_send_only_link_components(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel);
     struct answer a = client_post(nobody, "{'content': 'x', " LINK "}", "/webhooks/%s/%s?wait=true",
@@ -361,7 +361,7 @@ static void webhooks_without_an_app_can_send_only_link_components(struct world *
 
 static void invalid_webhook_messages_are_refused(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel);
     char body[2100];
@@ -392,7 +392,7 @@ static void invalid_webhook_messages_are_refused(struct world *w)
 
 static void webhook_can_send_to_threads_of_its_channel(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel);
 
@@ -423,7 +423,7 @@ static void webhook_can_send_to_threads_of_its_channel(struct world *w)
 
 static void webhook_can_edit_and_delete_only_its_own_messages(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel),
                 other = create_test_webhook(ada, v.channel);
@@ -460,7 +460,7 @@ static void enable_rate_limits(struct config *config)
 
 static void each_webhook_has_a_rate_limit_of_its_own(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = create_test_webhook(ada, v.channel),
                 other = create_test_webhook(ada, v.channel);

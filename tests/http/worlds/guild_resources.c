@@ -231,7 +231,7 @@ static void world_file_sounds_contain_their_audio(struct world *w)
     world_file_here(w, write_world_sound(w, uri));
     expect_files(w, "sounds", 1);
     struct answer a =
-        client_request(world_stranger(w), "GET", "/soundboard-sounds/81", "", STR(""));
+        client_request(world_anonymous(w), "GET", "/soundboard-sounds/81", "", STR(""));
     expect_status(a, 200);
     expect(world_number(w, "select count(*) from sounds s join users u on u.id = s.user_id where "
                            "u.username = 'bob'") == 1);

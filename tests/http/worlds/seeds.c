@@ -74,10 +74,10 @@ static void same_random_seed_gives_the_same_world(struct world *w)
     struct str here = world_exported_here(w), there = world_exported(w, other.store);
     /* The same seed conflicts when used twice; another one can be added. */
     enum err again = write_seed_world(other.store, &small, ignore_progress, NULL);
-    enum err beside = write_seed_world(other.store, &another, ignore_progress, NULL);
+    enum err during = write_seed_world(other.store, &another, ignore_progress, NULL);
     elsewhere_close(&other);
     expect_same(here, there);
-    expect(again == ERR_STORE_CONFLICT && beside == OK);
+    expect(again == ERR_STORE_CONFLICT && during == OK);
 }
 
 static void impossible_seed_options_are_refused(struct world *w)

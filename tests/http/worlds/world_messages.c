@@ -37,7 +37,7 @@ static void world_file_webhook_messages_are_imported_and_exported(struct world *
                    "'Bell', 'bot': true}}, {'author': {'username': 'Post', 'avatar': null}}]");
     char path[128];
     snprintf(path, sizeof path, "/avatars/51/%s.png", answer_text(a, "0.author.avatar"));
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 302);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 302);
     expect_json(client_get(ada, "/channels/41/webhooks"),
                 "[{'id': '51', 'user': {'username': 'ada'}}, {'name': 'App'}]");
     struct str file = world_exported_here(w);

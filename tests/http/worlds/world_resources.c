@@ -53,7 +53,7 @@ static void world_file_emojis_and_sounds_are_imported_and_exported(struct world 
                         "|| '%%' where e.id = 71 and e.user_id is not null") == 1);
     expect(world_number(w, "select count(*) from application_emojis where id = 61") == 1);
     expect_files(w, "emojis", 2);
-    expect_status(client_request(world_stranger(w), "GET", "/emojis/61.png", "", STR("")), 200);
+    expect_status(client_request(world_anonymous(w), "GET", "/emojis/61.png", "", STR("")), 200);
     expect(world_number(w, "select count(*) from sounds") == 2);
     expect(world_number(w, "select count(*) from sounds s join emojis e on e.id = s.emoji_id "
                            "where s.id = 81 and s.volume = 0.5 and e.name = 'bell'") == 1);

@@ -67,10 +67,10 @@ static void password_of_a_world_file_can_be_used_to_log_in(struct world *w)
 {
     world_file_here(w, "{'users': [{'username': 'ada', 'password': 'correct horse'}]}");
 
-    expect_status(client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}",
+    expect_status(client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}",
                               "/auth/login"),
                   200);
-    struct answer a = client_post(world_stranger(w), "{'login': 'ada', 'password': 'wrong horse'}",
+    struct answer a = client_post(world_anonymous(w), "{'login': 'ada', 'password': 'wrong horse'}",
                                   "/auth/login");
     expect(a.status == 400);
 }

@@ -19,10 +19,10 @@ static struct clock_sample make_clock_reading(struct scene *s, int64_t ahead)
 
 static bool beat(struct scene *s, int64_t ahead, bool agrees)
 {
-    struct clock_sample look = make_clock_reading(s, ahead);
-    bool jumped = database_clock_jumped(&s->watch, &look);
+    struct clock_sample read_step = make_clock_reading(s, ahead);
+    bool jumped = database_clock_jumped(&s->watch, &read_step);
 
-    clock_check_record(&s->watch, &look, agrees);
+    clock_check_record(&s->watch, &read_step, agrees);
     return jumped;
 }
 
@@ -112,11 +112,11 @@ static void slow_clock_reading_is_not_a_jump(void **state)
 
     (void)state;
     beat(&s, 0, true);
-    struct clock_sample look = make_clock_reading(&s, 4000);
-    look.after += 4000 * MS;
-    assert_false(database_clock_jumped(&s.watch, &look));
-    look.database_ms += CLOCK_JUMP_MS + 10;
-    assert_true(database_clock_jumped(&s.watch, &look));
+    struct clock_sample read_step = make_clock_reading(&s, 4000);
+    read_step.after += 4000 * MS;
+    assert_false(database_clock_jumped(&s.watch, &read_step));
+    read_step.database_ms += CLOCK_JUMP_MS + 10;
+    assert_true(database_clock_jumped(&s.watch, &read_step));
 }
 
 int main(void)

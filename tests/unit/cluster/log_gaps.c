@@ -19,15 +19,15 @@ enum { PATIENCE_MS = 120000 };
 
 /* Guild ids of the frames that were delivered, in order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static snowflake told[64];
-static size_t told_count;
+static snowflake delivered_to[64];
+static size_t received_count;
 
 static void record_announced_guild_ids(void *arg, int64_t position,
                                        const struct emitted_event *list)
 {
     (void)arg, (void)position;
     pthread_mutex_lock(&lock);
-    told[told_count++] = list->guild_id;
+    delivered_to[received_count++] = list->guild_id;
     pthread_mutex_unlock(&lock);
 }
 
@@ -50,7 +50,7 @@ static uint64_t no_sessions(void *arg)
 static size_t count_delivered(void)
 {
     pthread_mutex_lock(&lock);
-    size_t n = told_count;
+    size_t n = received_count;
     pthread_mutex_unlock(&lock);
     return n;
 }
@@ -136,7 +136,7 @@ static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
     };
     struct cluster *c;
 
-    told_count = 0;
+    received_count = 0;
     terminate_transactions_after_ms = end_ms;
     store_close(f->store);
     f->options.shared = true;
@@ -191,8 +191,8 @@ static void log_follower_waits_for_a_younger_running_transaction(void **state)
     assert_int_equal(count_delivered(), 0);
     hand_do(younger, "commit");
     wait_until_delivered(2);
-    assert_int_equal(told[0], 1);
-    assert_int_equal(told[1], 2);
+    assert_int_equal(delivered_to[0], 1);
+    assert_int_equal(delivered_to[1], 2);
     pq.finish(younger);
     cluster_close(c);
 }
@@ -206,7 +206,7 @@ static void wrong_bound_from_snapshot_start_loses_the_event(void **state)
     transaction_bound_sql = SQL("select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)");
     struct cluster *c = leave_younger_running(*state, &younger);
     wait_until_delivered(1);
-    assert_int_equal(told[0], 2);
+    assert_int_equal(delivered_to[0], 2);
     hand_do(younger, "commit");
     pq.finish(younger);
     cluster_close(c);
@@ -228,7 +228,7 @@ static void position_of_a_rolled_back_transaction_is_skipped(void **state)
     hand_do(other, "commit");
     hand_do(gone, "rollback");
     wait_until_delivered(1);
-    assert_int_equal(told[0], 2);
+    assert_int_equal(delivered_to[0], 2);
     struct cluster_stats s;
     int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
     do /* the counter rises shortly after the later frame was delivered */
@@ -253,7 +253,7 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     insert_frame_at_next_position(other, 2);
     hand_do(other, "commit");
     wait_until_delivered(1);
-    assert_int_equal(told[0], 2);
+    assert_int_equal(delivered_to[0], 2);
     pq.finish(stuck);
     pq.finish(other);
     cluster_close(c);

@@ -70,7 +70,7 @@ static void clear_last_heartbeat_time(struct cluster *c)
     c->follow.last_heartbeat_at = 0;
 }
 
-static bool is_buried_at_beat(struct fixture *f, struct cluster *c)
+static bool is_dead_at_beat(struct fixture *f, struct cluster *c)
 {
     assert_int_equal(node_heartbeat(c), OK);
     return store_number(f->store, "select state from nodes where node = 9") == 3;
@@ -82,17 +82,17 @@ static void node_that_lost_the_database_declares_no_node_dead_immediately(void *
     struct cluster *c = enter_cluster(f);
 
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
-    assert_true(is_buried_at_beat(f, c));
+    assert_true(is_dead_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 9"), OK);
     /* Simulate an outage of the database as long as the lease. */
     c->follow.last_heartbeat_at -= ms_to_ns(NODE_LEASE_MS);
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
                     ms_to_ns(2 * NODE_LEASE_MS));
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     c->follow.declare_dead_at = clock_monotonic_ns();
     clear_last_heartbeat_time(c);
-    assert_true(is_buried_at_beat(f, c));
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 
@@ -110,13 +110,13 @@ static void clock_jump_does_not_make_a_node_declare_others_dead(void **state)
     assert_int_equal(node_heartbeat(c), OK);
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     set_database_clock(c, 60000);
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
                     ms_to_ns(2 * NODE_LEASE_MS));
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     c->follow.declare_dead_at = 0;
     clear_last_heartbeat_time(c);
-    assert_true(is_buried_at_beat(f, c));
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 
@@ -129,12 +129,12 @@ static void node_last_seen_far_in_the_future_is_declared_dead(void **state)
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
                                         "interval '2 seconds' where node = 9"),
                      OK);
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
                                         "interval '1 hour' where node = 9"),
                      OK);
     clear_last_heartbeat_time(c);
-    assert_true(is_buried_at_beat(f, c));
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 

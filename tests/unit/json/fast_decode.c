@@ -100,14 +100,14 @@ static const struct field box_fields[] = {
     { 0 },
 };
 
-static _Thread_local struct form_text_info told;
+static _Thread_local struct form_text_info delivered_to;
 
 static void box_check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct box *b = object;
     struct json_path place = json_path_key(here, STR("v"));
 
-    told = form->text;
+    delivered_to = form->text;
     if (str_is(b->v, "bad"))
         form_add_error(form, &place, "BAD", "bad");
 }
@@ -644,12 +644,12 @@ static void schema_checks_receive_the_source_text(void **state_)
     (void)state_;
     assert_int_equal(
         schema_decode(&box, STR_CONCAT(arena, STR("  "), one, STR("  ")), &form, &value), OK);
-    assert_int_equal(told.bytes, one.n);
-    assert_true(told.plain);
+    assert_int_equal(delivered_to.bytes, one.n);
+    assert_true(delivered_to.plain);
     assert_int_equal(schema_decode(&box, STR("{\"name\":\"abc\",\"x\":\"\\n\"}"), &form, &value),
                      OK);
-    assert_int_equal(told.bytes, 23);
-    assert_false(told.plain);
+    assert_int_equal(delivered_to.bytes, 23);
+    assert_false(delivered_to.plain);
     assert_int_equal(form.text.bytes, 0);
     arena_free(arena);
 }

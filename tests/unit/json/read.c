@@ -394,13 +394,14 @@ static void number_of_json_values_is_limited(void **state)
 
 static void expect_json_error_position(const char *text, const char *begins)
 {
-    struct str told = json_describe_syntax_error(str_of(text), arena);
+    struct str delivered_to = json_describe_syntax_error(str_of(text), arena);
 
     assert_string_equal(
-        str_dup_cstring(arena,
-                        str_slice(told.p, told.n < strlen(begins) ? told.n : strlen(begins))),
+        str_dup_cstring(arena, str_slice(delivered_to.p, delivered_to.n < strlen(begins)
+                                                             ? delivered_to.n
+                                                             : strlen(begins))),
         begins);
-    assert_true(json_is_valid(str_of(text)) == (told.n == 0));
+    assert_true(json_is_valid(str_of(text)) == (delivered_to.n == 0));
 }
 
 static void json_error_names_line_column_and_path(void **state)

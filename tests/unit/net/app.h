@@ -135,12 +135,12 @@ static void app_send_text(struct exchange *x)
     assert_null(b.p);
 }
 
-enum { APP_KEPT = 8 * 1024 * 1024 };
+enum { APP_STORED = 8 * 1024 * 1024 };
 
 /* Sends a text that all responses share. */
 static void app_send_shared_text(struct exchange *x)
 {
-    static char kept[APP_KEPT];
+    static char kept[APP_STORED];
     struct response_head head = { .status = 200, .content_type = STR("image/png") };
 
     http_respond_long(x, &head, str_slice(kept, sizeof kept), NULL);
@@ -344,21 +344,21 @@ static void app_shutdown(struct websocket *ws)
 }
 
 /* Many sockets of a loop that get a message at the same time, each of which takes long. */
-enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
+enum { APP_GROUP = 40, APP_SLOW_US = 2000 };
 
 static struct app_socket_group {
     struct loop_message post;
     struct loop *loop;
-    struct websocket *all[APP_CROWD];
+    struct websocket *all[APP_GROUP];
     int count;
     int last;
-    bool told;                 /* set by the first message */
+    bool delivered_to;         /* set by the first message */
     _Atomic int drained, most; /* at the end of one iteration */
-} app_crowds[2];
+} app_groups[2];
 
 static struct app_socket_group *app_socket_group(void)
 {
-    return &app_crowds[loop_index(loop_current())];
+    return &app_groups[loop_index(loop_current())];
 }
 
 static void app_group_on_open(struct websocket *ws, void *arg)
@@ -388,9 +388,9 @@ static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, st
     struct app_socket_group *c = app_socket_group();
 
     (void)ws;
-    if (c->told)
+    if (c->delivered_to)
         return;
-    c->told = true;
+    c->delivered_to = true;
     for (int i = 0; i < c->count; i++) {
         websocket_send(c->all[i], opcode, payload);
         websocket_notify_when_drained(c->all[i]);
@@ -410,15 +410,15 @@ static bool app_upgrade(void *arg, const struct http_request *r, struct websocke
 {
     static char name[] = "app";
     (void)arg;
-    bool patient = str_is(r->path, "/patient"), crowd = str_is(r->path, "/crowd");
+    bool patient = str_is(r->path, "/patient"), group = str_is(r->path, "/crowd");
 
-    if (!patient && !crowd && !str_is(r->path, "/socket"))
+    if (!patient && !group && !str_is(r->path, "/socket"))
         return false;
     *ret = (struct websocket_handler){ .arg = name,
                                        .max_message = 100000,
                                        .max_unsent = (patient ? 64 : 1) * 1024 * 1024,
-                                       .open = crowd ? app_group_on_open : app_open,
-                                       .message = crowd ? app_group_on_message : app_message,
+                                       .open = group ? app_group_on_open : app_open,
+                                       .message = group ? app_group_on_message : app_message,
                                        .drained = app_group_on_drained,
                                        .closed = app_closed,
                                        .shutdown = app_shutdown };

@@ -338,7 +338,7 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 static struct {
     struct deadline_list *list;
     struct deadline all[SLOW_POSTS];
-} crowd;
+} group;
 
 static void on_deadline_expired_slowly(struct deadline *d)
 {
@@ -349,16 +349,16 @@ static void on_deadline_expired_slowly(struct deadline *d)
 static void start_many_deadlines(struct loop *l, void *arg)
 {
     (void)arg;
-    crowd.list = deadline_list_new(l, 10, false, on_deadline_expired_slowly);
+    group.list = deadline_list_new(l, 10, false, on_deadline_expired_slowly);
     for (int i = 0; i < SLOW_POSTS; i++)
-        deadline_restart(crowd.list, &crowd.all[i]);
+        deadline_restart(group.list, &group.all[i]);
     turns = 0;
 }
 
 static void free_many_deadlines(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
-    deadline_list_free(crowd.list);
+    deadline_list_free(group.list);
 }
 
 /* When a proxy disappears, thousands of sockets reach their deadline at the same time. */

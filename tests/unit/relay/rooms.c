@@ -90,7 +90,7 @@ static void send_participant_join(struct relay *r, struct loop *loop, snowflake 
                                                                .claim = user_id });
 }
 
-struct crowd_coming {
+struct group_coming {
     struct relay *relay;
     struct loop *loop; /* the loop of the sockets */
 };
@@ -98,7 +98,7 @@ struct crowd_coming {
 /* Runs on the relay's thread, so that everything is queued before the thread processes it. */
 static void send_all_participant_joins(struct loop *l, void *arg)
 {
-    const struct crowd_coming *c = arg;
+    const struct group_coming *c = arg;
 
     (void)l;
     for (snowflake id = 1; id <= PEOPLE; id++)
@@ -122,7 +122,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
     assert_int_equal(relay_start(ls, &options, &r), OK);
     struct loop *own = relay_thread_loop(r), *loop = loops_get(ls, 0);
     loop_call_and_wait(own, start_counting_iterations, &here);
-    loop_call_and_wait(own, send_all_participant_joins, &(struct crowd_coming){ r, loop });
+    loop_call_and_wait(own, send_all_participant_joins, &(struct group_coming){ r, loop });
     while (left < PEOPLE) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -136,7 +136,7 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
 static void send_all_joins_and_end_room(struct loop *l, void *arg)
 {
     send_all_participant_joins(l, arg);
-    relay_deliver_state_change(((const struct crowd_coming *)arg)->relay,
+    relay_deliver_state_change(((const struct group_coming *)arg)->relay,
                                &(struct relay_voice_state){ .room_id = ROOM });
 }
 
@@ -178,7 +178,7 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     loop_post(loops_get(ls, 0), &held.post);
     long before = resident_kib();
     loop_call_and_wait(relay_thread_loop(r), send_all_participant_joins,
-                       &(struct crowd_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get(ls, 0) });
     do
         relay_stats(r, &s);
     while (s.participants < PEOPLE && clock_monotonic_ns() < until);
@@ -210,7 +210,7 @@ static void ended_room_is_empty_immediately(void **state)
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_call_and_wait(relay_thread_loop(r), send_all_joins_and_end_room,
-                       &(struct crowd_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get(ls, 0) });
     while (left < PEOPLE || s.participants) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -253,7 +253,7 @@ static void emptied_room_frees_its_memory(void **state)
 
         left = 0;
         loop_call_and_wait(relay_thread_loop(r), send_all_joins_and_end_room,
-                           &(struct crowd_coming){ r, loops_get(ls, 0) });
+                           &(struct group_coming){ r, loops_get(ls, 0) });
         while (left < PEOPLE || s.participants) {
             assert_true(clock_monotonic_ns() < until);
             usleep(1000);
@@ -271,7 +271,7 @@ static void emptied_room_frees_its_memory(void **state)
 
 static void send_three(struct loop *l, void *arg)
 {
-    const struct crowd_coming *c = arg;
+    const struct group_coming *c = arg;
 
     (void)l;
     for (snowflake id = 1; id <= 3; id++)
@@ -295,7 +295,7 @@ static void room_refuses_participants_above_its_limit(void **state)
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_call_and_wait(relay_thread_loop(r), send_three,
-                       &(struct crowd_coming){ r, loops_get(ls, 0) });
+                       &(struct group_coming){ r, loops_get(ls, 0) });
     while (left < 3) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -307,7 +307,7 @@ static void room_refuses_participants_above_its_limit(void **state)
 }
 
 /* Number of messages that a participant was sent; 0: it has not joined yet. */
-struct told_count {
+struct received_count {
     struct relay *relay;
     snowflake user_id;
     unsigned seq;
@@ -315,7 +315,7 @@ struct told_count {
 
 static void read_participant_sequence(struct loop *l, void *arg)
 {
-    struct told_count *t = arg;
+    struct received_count *t = arg;
     size_t at = 0;
 
     (void)l;
@@ -328,7 +328,7 @@ enum { CHANGES = 601 };
 
 static void send_joins_and_speaking_changes(struct loop *l, void *arg)
 {
-    const struct crowd_coming *c = arg;
+    const struct group_coming *c = arg;
 
     (void)l;
     for (snowflake id = 1; id <= 2; id++)
@@ -352,12 +352,12 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
-    struct told_count t = { .user_id = 2 };
+    struct received_count t = { .user_id = 2 };
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
     loop_call_and_wait(relay_thread_loop(t.relay), send_joins_and_speaking_changes,
-                       &(struct crowd_coming){ t.relay, loops_get(ls, 0) });
+                       &(struct group_coming){ t.relay, loops_get(ls, 0) });
     while (t.seq < 2 + 11) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -370,7 +370,7 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
 
 static void send_101_participant_joins(struct loop *l, void *arg)
 {
-    const struct crowd_coming *c = arg;
+    const struct group_coming *c = arg;
 
     (void)l;
     for (snowflake id = 1; id <= 101; id++)
@@ -386,13 +386,13 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
                                      .source.on_connected_changed =
                                          count_participants_without_socket };
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
-    struct told_count last = { .user_id = 101 }, before = { .user_id = 100 };
+    struct received_count last = { .user_id = 101 }, before = { .user_id = 100 };
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &last.relay), OK);
     before.relay = last.relay;
     loop_call_and_wait(relay_thread_loop(last.relay), send_101_participant_joins,
-                       &(struct crowd_coming){ last.relay, loops_get(ls, 0) });
+                       &(struct group_coming){ last.relay, loops_get(ls, 0) });
     while (!last.seq) {
         assert_true(clock_monotonic_ns() < until);
         loop_call_and_wait(relay_thread_loop(last.relay), read_participant_sequence, &last);
@@ -455,7 +455,7 @@ static void bind_both(struct loop *l, void *arg)
             t->ssrc = s->media.ssrc;
             continue;
         }
-        seat->permissions.can_hear = true;
+        seat->permissions.can_receive = true;
         media_cipher_free(seat->media.cipher);
         seat->media.cipher = media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))),
                                               seat->media.key, NONCES_PER_KEY - 1);

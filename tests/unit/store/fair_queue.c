@@ -226,22 +226,22 @@ struct far_read {
     atomic_int times; /* number of times the read was started */
 };
 
-static enum err read_in_ways(struct work_item *w, struct tx *tx)
+static enum err read_in_variants(struct work_item *w, struct tx *tx)
 {
-    enum { WAYS = 6 };
+    enum { ROUND_TRIPS = 6 };
     struct far_read *r = container_of(w, struct far_read, one.work);
     struct rows row;
     bool found;
     enum err e = OK;
 
     atomic_fetch_add(&r->times, 1);
-    for (int i = 0; i < WAYS && !e; i++)
+    for (int i = 0; i < ROUND_TRIPS && !e; i++)
         e = tx_one(tx, "select count(*) from migrations", NO_BIND, &row, &found);
     return e;
 }
 
 /* The thread that interrupts no reads stays blocked until all reads have started. */
-static void run_reads_beside_a_long_read(struct fixture *f, struct far_read *reads, int count)
+static void run_reads_during_a_long_read(struct fixture *f, struct far_read *reads, int count)
 {
     struct keeper keeper;
     sem_t entered, go, finished;
@@ -255,7 +255,7 @@ static void run_reads_beside_a_long_read(struct fixture *f, struct far_read *rea
     submit_background_read(f, &keeper.one, &ones[count], 0, block_thread);
     wait_for(&entered);
     for (int i = 0; i < count; i++)
-        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_ways);
+        submit_background_read(f, &reads[i].one, &ones[i], 1, read_in_variants);
     for (int i = 0; i < count; i++)
         while (!atomic_load(&reads[i].times))
             usleep(1000);
@@ -274,7 +274,7 @@ static int read_far_away(struct fixture *f)
     struct far_read reads[READS] = { 0 };
     int begun_once = 0;
 
-    run_reads_beside_a_long_read(f, reads, READS);
+    run_reads_during_a_long_read(f, reads, READS);
     for (int i = 0; i < READS; i++) {
         assert_int_equal(reads[i].one.result, OK);
         begun_once += atomic_load(&reads[i].times) == 1;
@@ -286,14 +286,14 @@ static int read_far_away(struct fixture *f)
  * longer, but not every time. */
 static void read_is_not_interrupted_because_of_network_latency(void **state)
 {
-    enum { WAY_MS = 12, TRIES = 20 };
+    enum { ROUND_TRIP_MS = 12, TRIES = 20 };
     struct fixture *f = *state;
     int tries = 0;
 
     if (!f->postgres)
         return;
     struct silence *wire = silence_new(f->postgres);
-    silence_stretch(wire, WAY_MS);
+    silence_stretch(wire, ROUND_TRIP_MS);
     store_close(f->store);
     f->options.postgres = silence_where(wire);
     no_error(store_open(&f->options, &f->store));

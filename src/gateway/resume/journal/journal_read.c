@@ -25,12 +25,12 @@ static bool find_first_unread_event(const struct journal_slot *slot, uint64_t se
 {
     *ret = 0;
     for (uint64_t i = seq + 1; i <= slot->seq; i++) {
-        uint64_t told = slot->sent[i % JOURNAL_SENT_MAX];
+        uint64_t delivered_to = slot->sent[i % JOURNAL_SENT_MAX];
 
-        if (told == NUMBER_RESPONSE)
+        if (delivered_to == NUMBER_RESPONSE)
             return false;
-        if (told != NUMBER_TRANSIENT && !*ret)
-            *ret = told;
+        if (delivered_to != NUMBER_TRANSIENT && !*ret)
+            *ret = delivered_to;
     }
     return true;
 }

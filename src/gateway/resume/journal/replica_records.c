@@ -83,10 +83,10 @@ static void slot_copy_head(struct journal_slot *slot, struct str head, struct st
 /* When a session moves between two loops of its node, both send records: an older record of the
  * former loop is ignored. A journal that was restarted may have a lower seq. */
 static bool record_is_outdated(const struct replica_session *s, unsigned hub,
-                               const struct journal_slot *told)
+                               const struct journal_slot *delivered_to)
 {
-    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == told->first &&
-           told->seq < s->slot.seq;
+    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == delivered_to->first &&
+           delivered_to->seq < s->slot.seq;
 }
 
 /* Stores a whole session. Event numbers that were received before stay valid if they end at the
@@ -102,9 +102,9 @@ static void handle_whole_session(struct replica *k, const struct replica_node *f
         return;
     }
     struct replica_session *s = replica_session_get_or_create(k, number, from->identity);
-    struct journal_slot told;
-    memcpy((void *)&told, head.p, SLOT_HEAD_BYTES);
-    if (!s || record_is_outdated(s, hub, &told))
+    struct journal_slot delivered_to;
+    memcpy((void *)&delivered_to, head.p, SLOT_HEAD_BYTES);
+    if (!s || record_is_outdated(s, hub, &delivered_to))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
     bool is_known = s->received_ms && !s->borrowed;
@@ -120,7 +120,7 @@ static void handle_whole_session(struct replica *k, const struct replica_node *f
         s->slot.loop_index = JOURNAL_IN_TRANSIT;
     s->gaps = from->loops[hub].gaps;
     s->sent_by = hub;
-    s->began = told.first;
+    s->began = delivered_to.first;
     s->borrowed = false;
     replica_session_set_received(k, s, from->received_ms);
 }
@@ -137,10 +137,10 @@ static void handle_sent_events(struct replica *k, const struct replica_node *fro
         s = NULL;
     }
     for (; count; count--) {
-        uint64_t told = serial_get_u64(in);
+        uint64_t delivered_to = serial_get_u64(in);
 
         if (s)
-            journal_record_dispatch(&s->slot, s->slot.seq + 1, told);
+            journal_record_dispatch(&s->slot, s->slot.seq + 1, delivered_to);
     }
 }
 

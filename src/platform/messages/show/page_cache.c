@@ -30,11 +30,11 @@ const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
 
 enum err page_cache_reply(struct call *call, const struct cached_page *p)
 {
-    struct list places = { 0 };
-    enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &places) : OK;
+    struct list positions = { 0 };
+    enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &positions) : OK;
 
     if (!e)
-        copy_page_with_own_reactions(&call->reply, p->text, &places);
+        copy_page_with_own_reactions(&call->reply, p->text, &positions);
     return e;
 }
 
@@ -83,7 +83,7 @@ static enum err write_page_reply(struct call *call, struct cached_page *p, struc
                                  const struct list *messages)
 {
     struct json_writer j = call_reply_json_writer(call);
-    struct list places = { 0 };
+    struct list positions = { 0 };
     enum err e = OK;
 
     messages_write_json(&j, messages, p->marks);
@@ -91,10 +91,10 @@ static enum err write_page_reply(struct call *call, struct cached_page *p, struc
     if (p->marks && (buf_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
         return ERR_ANSWER_TOO_LARGE; /* The recorded offsets would be wrong. */
     if (p->marks)
-        e = own_reaction_offsets_read(call, p->marks, &places);
-    if (!e && places.count) {
+        e = own_reaction_offsets_read(call, p->marks, &positions);
+    if (!e && positions.count) {
         buf_reset(&call->reply);
-        copy_page_with_own_reactions(&call->reply, p->text, &places);
+        copy_page_with_own_reactions(&call->reply, p->text, &positions);
     }
     return e;
 }

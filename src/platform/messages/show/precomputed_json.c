@@ -73,7 +73,8 @@ static void write_event_fields(struct json_writer *j, const struct message *m)
     }
 }
 
-struct str message_encode_event(struct arena *arena, const struct message *m, struct str *ret_told)
+struct str message_encode_event(struct arena *arena, const struct message *m,
+                                struct str *ret_received)
 {
     struct buf out;
     struct json_writer j = json_writer_to(&out);
@@ -97,7 +98,7 @@ struct str message_encode_event(struct arena *arena, const struct message *m, st
     write_event_fields(&j, m);
     json_end_object(&j);
     struct str text = buf_move_to_arena(&out, arena);
-    *ret_told = text.n ? str_slice(text.p, shared_length) : text;
+    *ret_received = text.n ? str_slice(text.p, shared_length) : text;
     return text;
 }
 

@@ -38,28 +38,28 @@ static const struct schema all_wanted_schema = {
 };
 const struct type uploads_body = { .kind = KIND_OBJECT, .schema = &all_wanted_schema };
 
-static const struct field place_fields[] = {
+static const struct field position_fields[] = {
     { FIELD(struct upload_slot, id), .type = &type_upload_id, .flags = NULLABLE },
     { FIELD(struct upload_slot, upload_url), .type = &type_text },
     { FIELD(struct upload_slot, upload_filename), .type = &type_text },
     { 0 },
 };
-static const struct schema place_schema = {
+static const struct schema position_schema = {
     .name = "CloudUpload",
     .size = sizeof(struct upload_slot),
-    .fields = place_fields,
+    .fields = position_fields,
     .doc = "The URL to upload a file to, and the name by which messages refer to it.",
 };
-static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
-static const struct type type_places = { .kind = KIND_ARRAY, .of = &type_place };
-static const struct field places_fields[] = {
-    { FIELD(struct upload_slots, attachments), .type = &type_places },
+static const struct type type_position = { .kind = KIND_OBJECT, .schema = &position_schema };
+static const struct type type_positions = { .kind = KIND_ARRAY, .of = &type_position };
+static const struct field positions_fields[] = {
+    { FIELD(struct upload_slots, attachments), .type = &type_positions },
     { 0 },
 };
-static const struct schema places_schema = {
+static const struct schema positions_schema = {
     .name = "CloudUploads",
     .size = sizeof(struct upload_slots),
-    .fields = places_fields,
+    .fields = positions_fields,
     .doc = "URLs to upload files to.",
 };
-const struct type uploads_reply = { .kind = KIND_OBJECT, .schema = &places_schema };
+const struct type uploads_reply = { .kind = KIND_OBJECT, .schema = &positions_schema };

@@ -375,7 +375,7 @@ const struct domain cloud_uploads_domain = {
     .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
 };
 
-static const struct route place_routes[] = {
+static const struct route position_routes[] = {
     {
         .method = PUT,
         .path = "/uploads/{upload.key}/{upload.filename}",
@@ -396,5 +396,5 @@ static const struct route place_routes[] = {
 const struct domain upload_slots_domain = {
     .name = "Upload addresses",
     .doc = "URLs for uploads, at the root, for everyone who has the URL.",
-    .routes = place_routes,
+    .routes = position_routes,
 };

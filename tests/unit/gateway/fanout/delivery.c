@@ -10,9 +10,9 @@ static bool receives(const struct session *s, enum event event, uint64_t number)
 
     n->number = number;
     struct delivery d = delivery_new(NULL, n);
-    bool is_told = session_receives_event(&d, s);
+    bool is_received = session_receives_event(&d, s);
     gateway_event_unref(n);
-    return is_told;
+    return is_received;
 }
 
 /* READY contains the current presences, which are newer than queued presence events: a queued

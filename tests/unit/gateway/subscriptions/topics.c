@@ -138,7 +138,7 @@ static void leave_one(struct loop *l, void *arg)
 
     (void)l;
     g->is_right = true;
-    for (uint32_t told = 0; told <= 3; told++)
+    for (uint32_t delivered_to = 0; delivered_to <= 3; delivered_to++)
         for (int gone = 0; gone < 3; gone++) {
             struct session_subscriptions own[3];
 
@@ -147,10 +147,10 @@ static void leave_one(struct loop *l, void *arg)
                 subscription_add(&own[i], AUDIENCE_GUILD, 7);
             }
             struct topic *t = topic_find(&g->topics, AUDIENCE_GUILD, 7);
-            t->delivered_count = told;
+            t->delivered_count = delivered_to;
             session_subscriptions_clear(&own[gone]);
             g->is_right = g->is_right && t->count == 2 &&
-                          t->delivered_count == told - ((uint32_t)gone < told);
+                          t->delivered_count == delivered_to - ((uint32_t)gone < delivered_to);
             for (uint32_t i = 0; i < t->count; i++)
                 g->is_right = g->is_right && t->subscriptions[i]->index == i;
             for (int i = 0; i < 3; i++)

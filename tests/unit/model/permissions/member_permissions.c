@@ -253,7 +253,7 @@ static unsigned below(unsigned n)
 }
 
 /* Returns a dense, sparse, single or empty permission set; occasionally with administrator. */
-static uint64_t random_rights(void)
+static uint64_t random_permissions(void)
 {
     uint64_t set = random_bits();
 
@@ -287,7 +287,7 @@ static void make_random_guild(struct slow_guild *g, struct slow_member *m)
     g->role_count = 1 + below(MOST_ROLES + 1);
     for (size_t i = 0; i < g->role_count; i++) {
         g->roles[i].id = GUILD + i;
-        unpack(random_rights(), g->roles[i].has);
+        unpack(random_permissions(), g->roles[i].has);
         if (i && below(2))
             m->roles[m->role_count++] = GUILD + i;
     }
@@ -305,8 +305,8 @@ static void make_random_channel(struct slow_channel *c)
         bool there = false;
 
         o.id = o.for_role ? GUILD + below(MOST_ROLES + 2) : ME + below(2);
-        unpack(random_rights(), o.allow);
-        unpack(random_rights(), o.deny);
+        unpack(random_permissions(), o.allow);
+        unpack(random_permissions(), o.deny);
         for (size_t k = 0; k < c->overwrite_count; k++)
             there = there || c->overwrites[k].id == o.id;
         if (!there)

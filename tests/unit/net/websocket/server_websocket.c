@@ -449,24 +449,24 @@ static void websocket_handshakes_are_refused_while_the_server_drains(void **stat
 /* An iteration sends for at most 5 ms and checks the clock after eight sockets. */
 static void sending_to_many_sockets_is_spread_over_iterations(void **state)
 {
-    struct api_client w[APP_CROWD];
+    struct api_client w[APP_GROUP];
     int larger;
 
     (void)state;
-    for (int i = 0; i < APP_CROWD; i++) {
+    for (int i = 0; i < APP_GROUP; i++) {
         w[i] = (struct api_client){ .fd = app_connect() };
         wire_handshake(&w[i], "/crowd");
         wire_expect(&w[i], 1, "wel");
         wire_expect(&w[i], 1, "come");
     }
-    for (int i = 0; i < APP_CROWD; i++)
+    for (int i = 0; i < APP_GROUP; i++)
         wire_send_text(&w[i], "all");
-    larger = app_crowds[1].count > app_crowds[0].count;
-    assert_true(app_crowds[larger].count >= APP_CROWD / 2);
-    app_wait_until(app_crowds[larger].drained >= app_crowds[larger].count);
+    larger = app_groups[1].count > app_groups[0].count;
+    assert_true(app_groups[larger].count >= APP_GROUP / 2);
+    app_wait_until(app_groups[larger].drained >= app_groups[larger].count);
     app_run_loop_iterations(3);
-    assert_in_range(app_crowds[larger].most, 1, 8);
-    for (int i = 0; i < APP_CROWD; i++)
+    assert_in_range(app_groups[larger].most, 1, 8);
+    for (int i = 0; i < APP_GROUP; i++)
         close(w[i].fd);
 }
 

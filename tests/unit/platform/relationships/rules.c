@@ -36,7 +36,7 @@ struct expected {
     enum relationship_operation op;
     int64_t mine, theirs; /* before */
     int64_t my_next, their_next;
-    enum relationship_event my_news, their_news;
+    enum relationship_event my_events, their_events;
     bool notify;
     enum err refusal;
 };
@@ -96,8 +96,8 @@ static void check_row(const struct expected *x, bool i_ignore, bool they_ignore)
         return;
     assert_int_equal(c.mine.type, x->my_next);
     assert_int_equal(c.theirs.type, x->their_next);
-    assert_int_equal(c.mine.event, x->my_news);
-    assert_int_equal(c.theirs.event, x->their_news);
+    assert_int_equal(c.mine.event, x->my_events);
+    assert_int_equal(c.theirs.event, x->their_events);
     assert_int_equal(c.mine.ignored, i_ignore);
     assert_int_equal(c.theirs.ignored, they_ignore);
     assert_false(c.mine.notify);

@@ -8,8 +8,8 @@
 
 #include "relay/media/datagram_bundles.h"
 
-static struct sockaddr_in places[2] = { { .sin_family = AF_INET, .sin_port = 1 },
-                                        { .sin_family = AF_INET, .sin_port = 2 } };
+static struct sockaddr_in positions[2] = { { .sin_family = AF_INET, .sin_port = 1 },
+                                           { .sin_family = AF_INET, .sin_port = 2 } };
 static char bytes[BUNDLES_MAX][1500];
 
 struct batch {
@@ -26,8 +26,8 @@ static void batch_add(struct batch *b, unsigned place, size_t size)
     memset(bytes[i], (int)i, size);
     b->parts[i] = (struct iovec){ bytes[i], size };
     b->messages[i].msg_hdr = (struct msghdr){
-        .msg_name = &places[place],
-        .msg_namelen = sizeof places[place],
+        .msg_name = &positions[place],
+        .msg_namelen = sizeof positions[place],
         .msg_iov = &b->parts[i],
         .msg_iovlen = 1,
     };
@@ -108,7 +108,7 @@ static int bound_socket(struct sockaddr_in *ret)
 static void bundled_datagrams_arrive_separately(void **state)
 {
     static struct datagram_bundles b;
-    int fds[] = { bound_socket(&places[0]), bound_socket(&places[1]) };
+    int fds[] = { bound_socket(&positions[0]), bound_socket(&positions[1]) };
     struct batch batch = { .count = 0 };
     static const char *const expected[] = { "0234", "15" };
     char got[1500];

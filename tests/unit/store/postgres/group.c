@@ -112,7 +112,7 @@ static void delete_inserted_rows(struct fixture *f)
 
 static void waiting_transactions_share_their_round_trips(void **state)
 {
-    enum { MOST_WAYS = 3, MOST_TRIES = 100 };
+    enum { MAX_VARIANTS = 3, MOST_TRIES = 100 };
     struct fixture *f = *state;
     sem_t finished;
     struct test_work *ones = adders_new(COUNT, &finished);
@@ -128,11 +128,11 @@ static void waiting_transactions_share_their_round_trips(void **state)
         before = group_stats(f);
         run_as_batch(f, ones, COUNT, &finished);
         after = group_stats(f);
-    } while (after.round_trips - before.round_trips > MOST_WAYS);
+    } while (after.round_trips - before.round_trips > MAX_VARIANTS);
     /* The transaction that blocks the connection has its own commit. */
     assert_int_equal(after.commits - before.commits, 2);
     /* A statement may be prepared again. */
-    assert_in_range(after.round_trips - before.round_trips, 2, MOST_WAYS);
+    assert_in_range(after.round_trips - before.round_trips, 2, MAX_VARIANTS);
     assert_int_equal(after.retries - before.retries, 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);

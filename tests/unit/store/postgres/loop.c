@@ -12,7 +12,7 @@
 #include "support/postgres.h"
 #include "support/test_sql.h"
 
-static uint64_t ways(struct fixture *f)
+static uint64_t variants(struct fixture *f)
 {
     struct store_stats stats;
 
@@ -31,9 +31,9 @@ static void reads_of_one_iteration_share_a_round_trip(void **state)
     int tries = 0;
     do { /* workers may still connect */
         assert_in_range(++tries, 1, 100);
-        before = ways(f);
+        before = variants(f);
         batch_ask(&b, loops, READS_PER_ROUND_TRIP);
-    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
+    } while (!batch_was_on_loop(&b) || variants(f) - before != 1);
     for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].runs, 2);
         assert_int_equal(b.reads[i].seen[0], 0);
@@ -138,10 +138,10 @@ static void second_query_is_prefetched_once_it_was_learned(void **state)
     b.id = 12345678901;
     do {
         b.id++;
-        before = ways(f);
+        before = variants(f);
         batch_ask(&b, loops, 3);
         expect_seen(&b);
-    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
+    } while (!batch_was_on_loop(&b) || variants(f) - before != 1);
     b.questions = 1; /* an unused prefetch does no harm */
     for (int i = 0; i < 10; i++, b.id++) {
         batch_ask(&b, loops, 2);

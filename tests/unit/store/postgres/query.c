@@ -20,7 +20,7 @@ static void more_queries_than_the_statement_cache_holds_work(void **state)
             assert_int_equal(store_number(f->store, sql[i]), i);
 }
 
-static uint64_t ways_of(struct fixture *f)
+static uint64_t install_types_of(struct fixture *f)
 {
     struct store_stats stats;
 
@@ -59,9 +59,9 @@ static void independent_queries_share_a_round_trip(void **state)
     counter_make(f);
     do {
         assert_in_range(++tries, 1, TRIES);
-        before = ways_of(f);
+        before = install_types_of(f);
         no_error(store_run(f->store, STORE_WRITE, NULL, query_and_write, NULL));
-    } while (ways_of(f) - before != 2);
+    } while (install_types_of(f) - before != 2);
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
 }
 

@@ -148,7 +148,7 @@ static void conflicting_transactions_are_retried_until_all_succeed(void **state)
     sem_destroy(&finished);
 }
 
-static enum err add_beside(struct tx *tx, void *arg)
+static enum err add_during(struct tx *tx, void *arg)
 {
     (void)arg;
     return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
@@ -163,7 +163,7 @@ static void internal_transactions_do_not_wait_for_exclusive_writers(void **state
 
     counter_make(f);
     pthread_rwlock_wrlock(&p->writing);
-    enum err e = store_connection_run(side, STORE_APPEND, arena, add_beside, NULL);
+    enum err e = store_connection_run(side, STORE_APPEND, arena, add_during, NULL);
     pthread_rwlock_unlock(&p->writing);
     assert_int_equal(e, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 1);

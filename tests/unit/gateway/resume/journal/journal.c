@@ -21,14 +21,14 @@ enum { LONGEST = 2000 };
 
 /* Messages that a session received: an event number, NUMBER_TRANSIENT or NUMBER_RESPONSE. */
 struct memory {
-    uint64_t told[LONGEST];
+    uint64_t delivered_to[LONGEST];
     uint64_t seq;      /* of the last message */
     uint64_t position; /* of the loop's last event */
 };
 
 static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
-    m->told[++m->seq] = what;
+    m->delivered_to[++m->seq] = what;
     journal_record_dispatch(slot, m->seq, what);
 }
 
@@ -36,14 +36,14 @@ static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
 static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
-        if (m->told[i] > NUMBER_RESPONSE)
-            assert_true(i <= seq ? m->told[i] <= seen : m->told[i] > seen);
+        if (m->delivered_to[i] > NUMBER_RESPONSE)
+            assert_true(i <= seq ? m->delivered_to[i] <= seen : m->delivered_to[i] > seen);
 }
 
 static bool has_answer_after(const struct memory *m, uint64_t seq)
 {
     for (uint64_t i = seq + 1; i <= m->seq; i++)
-        if (m->told[i] == NUMBER_RESPONSE)
+        if (m->delivered_to[i] == NUMBER_RESPONSE)
             return true;
     return false;
 }
@@ -198,17 +198,17 @@ static void journal_of_another_boot_is_ignored(void **state)
 enum { SENDER = 7, NUMBER = 42 };
 
 /* A session that receives messages, and a replica that receives most of the updates. */
-struct kept_scene {
+struct stored_scene {
     struct memory m;
     struct journal_slot slot;
     struct replica *keeper;
     struct buf out; /* records of the next message */
     uint64_t messages, copied;
-    uint64_t owed; /* an event that the session receives after its loop has passed it; or 0 */
+    uint64_t pending; /* an event that the session receives after its loop has passed it; or 0 */
     bool whole, was_lost;
 };
 
-static void scene_deliver_message(struct kept_scene *s, bool is_lost)
+static void scene_deliver_message(struct stored_scene *s, bool is_lost)
 {
     struct replica_reply reply = { 0 };
     struct buf message;
@@ -227,7 +227,7 @@ static void scene_deliver_message(struct kept_scene *s, bool is_lost)
     buf_clear(&message);
 }
 
-static void scene_copy(struct kept_scene *s)
+static void scene_copy(struct stored_scene *s)
 {
     if (s->whole || !replication_write_sent_events(&s->out, NUMBER, &s->slot, s->copied))
         replication_write_whole_session(&s->out, NUMBER, &s->slot, s->m.position);
@@ -235,25 +235,25 @@ static void scene_copy(struct kept_scene *s)
     s->whole = false;
 }
 
-static void move_session_off_its_loop(struct kept_scene *s, uint64_t owed)
+static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 {
     s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
     s->slot.loop_index = JOURNAL_IN_TRANSIT;
     s->whole = true;
     scene_copy(s);
-    s->owed = owed;
+    s->pending = pending;
 }
 
-static void move_session_back_to_its_loop(struct kept_scene *s)
+static void move_session_back_to_its_loop(struct stored_scene *s)
 {
-    remember(&s->m, &s->slot, s->owed);
-    s->owed = 0;
+    remember(&s->m, &s->slot, s->pending);
+    s->pending = 0;
     s->slot.base = s->m.position;
     s->slot.loop_index = 0;
     s->whole = true;
 }
 
-static unsigned scene_check(struct kept_scene *s, struct arena *arena)
+static unsigned scene_check(struct stored_scene *s, struct arena *arena)
 {
     struct journal_entry entry;
     unsigned known = 0;
@@ -265,7 +265,7 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
             continue;
         known++;
         check_cut(&s->m, seq, entry.seen);
-        assert_true(!s->owed || entry.seen < s->owed);
+        assert_true(!s->pending || entry.seen < s->pending);
     }
     assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
                      JOURNAL_UNKNOWN);
@@ -274,15 +274,15 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
     return known;
 }
 
-static void scene_step(struct kept_scene *s, uint64_t number)
+static void scene_step(struct stored_scene *s, uint64_t number)
 {
     int what = rand() % 100;
 
-    if (s->owed && what < 30)
+    if (s->pending && what < 30)
         move_session_back_to_its_loop(s);
-    else if (!s->owed && what < 5)
+    else if (!s->pending && what < 5)
         move_session_off_its_loop(s, number);
-    else if (!s->owed && what < 60)
+    else if (!s->pending && what < 60)
         remember(&s->m, &s->slot, number);
     else if (what < 70)
         remember(&s->m, &s->slot, NUMBER_TRANSIENT);
@@ -295,7 +295,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
-        struct kept_scene *s = calloc(1, sizeof *s);
+        struct stored_scene *s = calloc(1, sizeof *s);
         struct arena *arena = arena_new();
         unsigned known = 0;
         uint64_t number = 1000;
@@ -325,7 +325,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
 static void node_without_a_replica_receives_it_from_another_node(void **state)
 {
     (void)state;
-    struct kept_scene s = { .whole = true };
+    struct stored_scene s = { .whole = true };
     struct replica *other = replica_new();
     struct arena *arena = arena_new();
     struct replica_reply reply = { 0 }, none = { 0 };
