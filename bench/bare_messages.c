@@ -124,11 +124,11 @@ static void write_group(struct writer *w, int64_t *at)
     size_t a = 0, b = 0, c = 0;
 
     for (int i = 0; i < bare.group; i++, ++*at) {
-        int place = (int)((*at * bare.connections + w->number) % bare.positions);
+        int location = (int)((*at * bare.connections + w->number) % bare.positions);
 
         list_put(ids, &a, atomic_fetch_add(&bare.next_id, 1));
-        list_put(channels, &b, bare.channels[place]);
-        list_put(authors, &c, bare.authors[place]);
+        list_put(channels, &b, bare.channels[location]);
+        list_put(authors, &c, bare.authors[location]);
     }
     ids[a] = channels[b] = authors[c] = '}';
     ids[a + 1] = channels[b + 1] = authors[c + 1] = '\0';

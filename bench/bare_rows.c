@@ -71,9 +71,9 @@ static void find_channels_and_authors(void)
     }
 }
 
-static void step_with(sqlite3_stmt *s, int64_t id, int place)
+static void step_with(sqlite3_stmt *s, int64_t id, int location)
 {
-    int64_t values[] = { id, positions[place].channel, positions[place].author, model };
+    int64_t values[] = { id, positions[location].channel, positions[location].author, model };
 
     for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
         sqlite3_bind_int64(s, i + 1, values[i]);
@@ -98,10 +98,10 @@ int main(int argc, char **argv)
     while (clock_monotonic_ns() < until) {
         run_sql("begin immediate");
         for (int i = 0; i < atoi(argv[2]); i++) {
-            int place = (int)(made++ % position_count);
+            int location = (int)(made++ % position_count);
 
             for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
-                step_with(statements[k], model + made, place);
+                step_with(statements[k], model + made, location);
         }
         run_sql("commit");
     }

@@ -279,10 +279,10 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 /* Joins or leaves voice; tokens of such sessions are followed by a guild and a channel. */
 static void send_voice_state(struct sessions *w, size_t i, bool join)
 {
-    const char *place = w->positions[i % w->token_count];
+    const char *location = w->positions[i % w->token_count];
     char text[256], guild[32], channel[32];
 
-    if (!place || sscanf(place, "%31s %31s", guild, channel) != 2)
+    if (!location || sscanf(location, "%31s %31s", guild, channel) != 2)
         die("a token has no guild and channel");
     int n =
         snprintf(text, sizeof text, "{\"op\":4,\"d\":{\"guild_id\":\"%s\",\"channel_id\":%s%s%s}}",

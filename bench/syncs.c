@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         return 1;
     }
     unlink(path);
-    int64_t kept = time_stored_waiting();
+    int64_t retained = time_stored_waiting();
     int64_t began = clock_monotonic_ns(), deadline = began + (int64_t)(strtod(argv[2], NULL) * 1e9),
             now;
     do {
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         now = clock_monotonic_ns();
     } while (now < deadline);
     double seconds = (double)(now - began) / 1e9;
-    double waited = (double)(time_stored_waiting() - kept) / 1e9 / seconds;
+    double waited = (double)(time_stored_waiting() - retained) / 1e9 / seconds;
     printf("{\"syncs\":%ld,\"seconds\":%.6f,\"per_second\":%.1f,\"waited\":%.3f}\n", count, seconds,
            (double)count / seconds, waited);
     return 0;

@@ -15,14 +15,14 @@ struct dynlib_symbol {
 };
 
 #ifdef GUILDHALL_STATIC
-#define DYNLIB_SYMBOL(function, place)                 \
-    {                                                  \
-#function, (place), (void (*)(void))(function) \
+#define DYNLIB_SYMBOL(function, location)                 \
+    {                                                     \
+#function, (location), (void (*)(void))(function) \
     }
 #else
-#define DYNLIB_SYMBOL(function, place) \
-    {                                  \
-#function, (place), NULL       \
+#define DYNLIB_SYMBOL(function, location) \
+    {                                     \
+#function, (location), NULL       \
     }
 #endif
 

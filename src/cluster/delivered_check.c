@@ -20,18 +20,18 @@ static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
 /* Marks the delivered frame that this row contains. */
-static void mark_delivered_frame(struct delivered_check *h, const struct rows *r, bool *kept)
+static void mark_delivered_frame(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
         if (h->delivered[i].position == row_int(r, 0))
-            kept[i] = hash_str(row_bytes(r, 1)) == h->delivered[i].hash;
+            retained[i] = hash_str(row_bytes(r, 1)) == h->delivered[i].hash;
 }
 
 /* Old partitions of the log are dropped, so positions before its first row are ignored. */
 static enum err read_delivered_frames(struct tx *tx, void *arg)
 {
     struct delivered_check *h = arg;
-    bool kept[DELIVERED_FRAMES_RECORDED] = { false }, found;
+    bool retained[DELIVERED_FRAMES_RECORDED] = { false }, found;
     struct rows r;
     enum err e = tx_one(tx, SELECT_FIRST_POSITION, NO_BIND, &r, &found);
     int64_t first = e ? 0 : row_int(&r, 0);
@@ -44,9 +44,9 @@ static enum err read_delivered_frames(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r))
-        mark_delivered_frame(h, &r, kept);
+        mark_delivered_frame(h, &r, retained);
     for (size_t i = 0; i < h->count && !h->gone; i++)
-        if (!kept[i] && h->delivered[i].position >= first)
+        if (!retained[i] && h->delivered[i].position >= first)
             h->gone = h->delivered[i].position;
     return rows_end(&r);
 }

@@ -20,14 +20,14 @@ static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t l
 static void cache_encoded_members(struct tx *tx, const struct result_cache_key *key,
                                   snowflake guild_id, const struct encoded_members *people)
 {
-    struct result_cache_entry *kept = result_cache_begin(tx, key, 1 + people->count);
+    struct result_cache_entry *retained = result_cache_begin(tx, key, 1 + people->count);
 
-    if (!kept)
+    if (!retained)
         return;
-    result_cache_add_dependency(kept, VERSIONED_MEMBERS, guild_id);
+    result_cache_add_dependency(retained, VERSIONED_MEMBERS, guild_id);
     for (size_t i = 0; i < people->count; i++)
-        result_cache_add_dependency(kept, VERSIONED_USERS, people->each[i].id);
-    result_cache_end(kept, encoded_users_copy(result_cache_arena(kept), people));
+        result_cache_add_dependency(retained, VERSIONED_USERS, people->each[i].id);
+    result_cache_end(retained, encoded_users_copy(result_cache_arena(retained), people));
 }
 
 enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,

@@ -42,9 +42,9 @@ static enum err read_guild_from_store(struct tx *tx, snowflake guild_id, bool wh
 }
 
 static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_key *key,
-                                      struct result_cache_entry *kept, struct guild_parts *ret)
+                                      struct result_cache_entry *retained, struct guild_parts *ret)
 {
-    struct arena *arena = result_cache_arena(kept), *before = tx_switch_arena(tx, arena);
+    struct arena *arena = result_cache_arena(retained), *before = tx_switch_arena(tx, arena);
     struct guild_parts *parts = arena_alloc(arena, sizeof *parts);
     bool whole = key->ids[1];
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
@@ -56,7 +56,7 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     if (!e)
         *ret = *parts;
     /* Incidents end by time, without a write, so such a guild is not cached for long. */
-    result_cache_end_tracked(kept, e ? NULL : parts, parts->guild.incidents_data);
+    result_cache_end_tracked(retained, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }
 
@@ -71,9 +71,9 @@ static enum err read_guild_cached(struct tx *tx, snowflake guild_id, bool whole,
         *ret = *found;
         return OK;
     }
-    struct result_cache_entry *kept = result_cache_begin_tracked(tx, &key);
-    if (kept)
-        return read_guild_into_cache(tx, &key, kept, ret);
+    struct result_cache_entry *retained = result_cache_begin_tracked(tx, &key);
+    if (retained)
+        return read_guild_into_cache(tx, &key, retained, ret);
     ret->encoded = NULL;
     return read_guild_from_store(tx, guild_id, whole, ret);
 }

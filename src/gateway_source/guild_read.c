@@ -27,13 +27,13 @@ static bool member_can_view(const struct permission_input *who, const struct cha
 {
     const struct list *o = &c->permission_overwrites.value;
     const struct channel *parent;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
 
     if (!channel_is_thread(c->type))
-        rights = permissions_in_channel(who, c->type, o->items, o->count, false);
+        perms = permissions_in_channel(who, c->type, o->items, o->count, false);
     else if ((parent = find_channel(all, c->parent_id.value)))
-        rights = permissions_in_thread(who, c, parent);
-    return rights & PERMISSION(VIEW_CHANNEL);
+        perms = permissions_in_thread(who, c, parent);
+    return perms & PERMISSION(VIEW_CHANNEL);
 }
 
 /* Bots get every channel, users the channels that they can view. */

@@ -132,15 +132,15 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
     if (e)
         return e;
     struct thread_member *m = ret->items;
-    size_t kept = 0;
+    size_t retained = 0;
     for (size_t i = 0; !e && i < ret->count; i++) {
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
-            m[kept++] = m[i];
+            m[retained++] = m[i];
         /* A member who left the guild is removed from the thread soon. */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }
-    ret->count = kept;
+    ret->count = retained;
     return e;
 }

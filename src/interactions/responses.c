@@ -74,13 +74,12 @@ enum err read_response_context(struct call *call, const struct interaction *it,
         return e;
     ret->by_user_only = is_installed_only_on_user(it->owners);
     /* An app may use any emoji of its bot in a response. */
-    ret->from =
-        (struct message_sender){ .channel = &ret->channel,
-                                 .rights = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
-                                 .may_use_embeds = true,
-                                 .allowed = &default_allowed_mentions,
-                                 .user_id = ret->application.bot_id,
-                                 .application_id = ret->application.id };
+    ret->from = (struct message_sender){ .channel = &ret->channel,
+                                         .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
+                                         .may_use_embeds = true,
+                                         .allowed = &default_allowed_mentions,
+                                         .user_id = ret->application.bot_id,
+                                         .application_id = ret->application.id };
     return OK;
 }
 
@@ -210,8 +209,7 @@ enum err draft_response_message(struct call *call, const struct interaction_resp
 
     /* Missing permissions do not refuse a response: files and polls are always allowed, and
      * complete_response_draft drops tts. */
-    from.rights |=
-        PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
+    from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = message_draft_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
         ret->flags |= in->flags.value & MESSAGE_EPHEMERAL;
@@ -246,7 +244,7 @@ enum err complete_response_draft(struct call *call, struct interaction_response 
         draft->flags |= MESSAGE_EPHEMERAL;
     if (draft->flags & MESSAGE_EPHEMERAL)
         draft->ephemeral_for = r->it->user_id;
-    if (!(r->from.rights & PERMISSION(SEND_TTS_MESSAGES)))
+    if (!(r->from.perms & PERMISSION(SEND_TTS_MESSAGES)))
         draft->tts = false;
     return OK;
 }
@@ -304,7 +302,7 @@ enum err update_response_message(struct call *call, const struct interaction_res
         e = direct_channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)
         return e ? e : ERR_CANNOT_MESSAGE;
-    from.rights |= PERMISSION(SEND_POLLS);
+    from.perms |= PERMISSION(SEND_POLLS);
     e = check_edit_permissions(call, r, m);
     if (!e)
         e = message_edit(call, &from, m);

@@ -220,7 +220,7 @@ struct relay_peer_message {
 
 void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
                        enum peer_message_kind kind, enum relay_close_code code,
-                       const struct voice_state_key *place);
+                       const struct voice_state_key *location);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
 /* Sends one text to many sockets: call broadcast_add_receiver for each, then broadcast_send. Runs

@@ -66,9 +66,9 @@ static bool room_is_full(const struct relay_participants *all, snowflake room_id
 /* Refuses a client whose room is full, although its stored voice state says "connected":
  * PEER_MESSAGE_IDENTIFIED gives the socket the key of that state, so that the close which follows
  * marks the state as disconnected. */
-static void refuse_full_room(struct pending_identify *c, const struct voice_state_key *place)
+static void refuse_full_room(struct pending_identify *c, const struct voice_state_key *location)
 {
-    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, 0, place);
+    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, 0, location);
     peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_CLOSE, RELAY_RATE_LIMITED, NULL);
     mem_free(c);
 }
@@ -86,9 +86,9 @@ static void add_participant(struct relay_participants *all, const struct relay_v
         participant_remove(before);
     }
     if (room_is_full(all, f->room_id)) {
-        struct voice_state_key place = voice_state_key_of(f);
+        struct voice_state_key location = voice_state_key_of(f);
 
-        refuse_full_room(c, &place);
+        refuse_full_room(c, &location);
         return;
     }
     struct relay_participant *s = participant_new(all, c, f);

@@ -127,13 +127,13 @@ static struct relay_peer_message *peer_message_new(struct relay *r, struct loop 
 
 void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
                        enum peer_message_kind kind, enum relay_close_code code,
-                       const struct voice_state_key *place)
+                       const struct voice_state_key *location)
 {
     struct relay_peer_message *l = peer_message_new(r, loop, peer, kind);
 
     l->code = code;
-    if (place)
-        l->voice_state = *place;
+    if (location)
+        l->voice_state = *location;
     loop_post(loop, &l->post);
 }
 

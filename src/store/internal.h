@@ -32,7 +32,8 @@ struct engine {
     void (*iteration_end)(struct store *s, struct loop *loop);
     /* Writes a snapshot of the database to a destination that the callback chooses by its size.
      * Checks the copy and logs damage. NULL: not supported; use pg_dump. */
-    enum err (*backup)(struct store *s, copy_destination_fn *place, void *arg, bool *ret_damaged);
+    enum err (*backup)(struct store *s, copy_destination_fn *location, void *arg,
+                       bool *ret_damaged);
     enum err (*check)(struct store *s);
     enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL: not needed */
 

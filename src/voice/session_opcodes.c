@@ -107,15 +107,16 @@ static struct server_update_limit server_update_limit_initial(void)
     return (struct server_update_limit){ .used_until_ms = now_ms() };
 }
 
-static struct server_update_limit *server_update_limit_get(struct session_queue *l, snowflake place)
+static struct server_update_limit *server_update_limit_get(struct session_queue *l,
+                                                           snowflake location)
 {
-    struct server_update_limit *p = map_get(&l->limits, place);
+    struct server_update_limit *p = map_get(&l->limits, location);
 
     if (p)
         return p;
     p = mem_new(sizeof *p);
     *p = server_update_limit_initial();
-    map_put(&l->limits, place, p);
+    map_put(&l->limits, location, p);
     return p;
 }
 

@@ -58,7 +58,7 @@ int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
 enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
                                 bool *ret);
 /* Whether a member with these permissions is suppressed when it joins the channel. */
-bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t rights);
+bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t perms);
 /* Returns the region of a channel: the channel's own, else that of its participants, else
  * `wanted`. */
 enum err choose_room_region(struct tx *tx, const struct channel *c, struct str wanted,

@@ -1,7 +1,7 @@
 // apps.js - tests the use of an unchanged discord.js bot: by mouse, by keyboard alone, and with
 // every field of a modal.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, lane, picture, roll, seen, server } from "./harness.js";
+import { call, enter, field, frames, general, worker, picture, roll, seen, server } from "./harness.js";
 import { until } from "./demo_server.js";
 
 /** Presses a key until the control with these words has the focus. */
@@ -187,7 +187,7 @@ export const TESTS = {
     await modal.getByRole("group", { name: "Some" }).getByLabel("Nails").check();
     await modal.getByLabel("Sure").check();
     await modal.getByRole("button", { name: "Submit" }).click();
-    const sent = await until("the app received the form", () => lane().helper.lastForm);
+    const sent = await until("the app received the form", () => worker().helper.lastForm);
     const [file, one, some, sure] = sent.data.components.map((c) => c.component);
     assert.equal(sent.data.resolved.attachments[file.values[0]].filename, "plan.txt");
     assert.deepEqual([one.value, some.values, sure.value], ["larch", ["glue", "nails"], true]);

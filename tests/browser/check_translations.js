@@ -34,7 +34,7 @@ const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^
 const hasLetters = (text) => /[A-Za-z]{2}/.test(text);
 
 /** Returns whether a string is displayed; maybe, if only its words can tell. @returns {"shown"|"code"|"maybe"} */
-function placeOf(node) {
+function locationOf(node) {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (ts.isCallExpression(at) || ts.isNewExpression(at)) {
       if (at.expression === child) continue;
@@ -62,16 +62,16 @@ function isText(node, pieces) {
   if (pieces.length === 1 && NAMES.has(pieces[0])) return false;
   const rest = pieces.map((x) => x.replace(NAMES_INSIDE, "").trim()).filter(hasLetters);
   if (!rest.length) return false;
-  const place = placeOf(node);
-  return place === "shown" || (place === "maybe" && rest.some(readsAsWords));
+  const location = locationOf(node);
+  return location === "shown" || (location === "maybe" && rest.some(readsAsWords));
 }
 
 /** Calls told(text, node) for each translated text and lost(node) for each untranslated one. */
-function readTexts(source, told, lost) {
+function readTexts(source, received, lost) {
   const walk = (node) => {
     if (ts.isCallExpression(node) && node.expression.getText() === "t") {
       const [text, ...rest] = node.arguments;
-      if (ts.isStringLiteral(text)) told(text.text);
+      if (ts.isStringLiteral(text)) received(text.text);
       else lost(node);
       rest.forEach(walk);
       return;

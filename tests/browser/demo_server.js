@@ -49,8 +49,8 @@ export class Server {
     this.url = /listening on (http:\S+)/.exec(this.output)[1];
     this.api = `${this.url}/api/v10`;
     [, this.guild, this.channel] = /guild=(\d+) channel=(\d+)/.exec(this.output);
-    const told = await Promise.all(["cleo", "dara", "emil"].map((username) => fetch(`${this.url}/console/people`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ username }) }).then((a) => a.json())));
-    this.others = new Map(["cleo", "dara", "emil"].map((name, i) => [name, told[i].token]));
+    const received = await Promise.all(["cleo", "dara", "emil"].map((username) => fetch(`${this.url}/console/people`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ username }) }).then((a) => a.json())));
+    this.others = new Map(["cleo", "dara", "emil"].map((name, i) => [name, received[i].token]));
   }
   /** Returns a user's token, as the demo prints it or the login page gets it. */
   token(name) { return new RegExp(`${name}='([^']+)'`).exec(this.output)?.[1] ?? this.others.get(name); }

@@ -192,8 +192,8 @@ export const TESTS = {
     const page = await enter("ada");
     let release, read = false;
     const held = new Promise((go) => { release = go; });
-    const tell = (content) => call("bob", "POST", `/channels/${server().channel}/messages`, { content });
-    const [edited, liked, gone] = [await tell("Six legs"), await tell("A table"), await tell("Nobody wants this")];
+    const showState = (content) => call("bob", "POST", `/channels/${server().channel}/messages`, { content });
+    const [edited, liked, gone] = [await showState("Six legs"), await showState("A table"), await showState("Nobody wants this")];
     await page.route(/\/messages\?limit=50/, async (route) => {
       const response = await route.fetch();
       read = true;
@@ -205,7 +205,7 @@ export const TESTS = {
     await call("bob", "PATCH", `/channels/${server().channel}/messages/${edited.id}`, { content: "Four legs" });
     await call("bob", "PUT", `/channels/${server().channel}/messages/${liked.id}/reactions/%F0%9F%91%8D/@me`);
     await call("bob", "DELETE", `/channels/${server().channel}/messages/${gone.id}`);
-    await tell("Told last");
+    await showState("Told last");
     await seen(page, "Told last"); // and thereby all earlier events
     release();
     await seen(page, "Four legs");

@@ -9,18 +9,18 @@ import { Server, bot, until } from "./demo_server.js";
 
 const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // time limit of one step, on a busy machine
 const MOST_TRIES = 3;
-const lanes = new AsyncLocalStorage();
+const workers = new AsyncLocalStorage();
 export const options = { source: "", executable: "", pictures: "", artefacts: "", browser: null };
 
 /** The group in which this test runs. */
-export const lane = () => lanes.getStore();
-export const server = () => lane().server;
+export const worker = () => workers.getStore();
+export const server = () => worker().server;
 
-export class Lane {
+export class Worker {
   constructor(name) {
     Object.assign(this, { name, problems: [], contexts: new Map(), pages: new Set(), server: new Server(options.executable) });
   }
-  run(work) { return lanes.run(this, work); }
+  run(work) { return workers.run(this, work); }
   async begin() {
     await this.server.begin();
     this.helper = await bot(this.server);
@@ -62,7 +62,7 @@ export class Lane {
  * @param {string|null} name @param {{elsewhere?: boolean, fresh?: boolean}} [more] whether it may contact other servers, whether its caches are empty; and options of playwright
  */
 export async function enter(name, { elsewhere, fresh, ...kind } = {}) {
-  const own = lane(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await context.newPage();
+  const own = worker(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await context.newPage();
   own.pages.add(page);
   page.on("close", () => own.pages.delete(page));
   page.on("pageerror", (e) => own.problems.push(String(e.stack || e)));

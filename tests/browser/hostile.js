@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { readPermissions } from "./check_permissions.js";
-import { call, enter, field, general, lane, options, server } from "./harness.js";
+import { call, enter, field, general, worker, options, server } from "./harness.js";
 import { until } from "./demo_server.js";
 
 /** Removes the expected browser errors of a test. */
 function forget(pattern) {
-  const { problems } = lane();
+  const { problems } = worker();
   problems.splice(0, problems.length, ...problems.filter((p) => !pattern.test(String(p))));
 }
 
@@ -72,7 +72,7 @@ export const TESTS = {
     await page.getByRole("link", { name: short }).waitFor();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(await page.locator("img[src=x], script:not([src])").count(), 0);
-    assert.deepEqual(lane().problems, []);
+    assert.deepEqual(worker().problems, []);
     // Even if a text became markup, the Content Security Policy would block its script.
     const refused = await page.evaluate(() => new Promise((done) => {
       addEventListener("securitypolicyviolation", () => done("refused"));
@@ -87,7 +87,7 @@ export const TESTS = {
     }));
     assert.equal(refused, "refused");
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    lane().problems.length = 0; // the policy's error about the line above
+    worker().problems.length = 0; // the policy's error about the line above
     await page.close();
   },
 

@@ -1,6 +1,6 @@
 // message_content.js - tests all parts of a message, every kind of component and every kind of command.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, lane, seen, server } from "./harness.js";
+import { call, enter, field, frames, general, worker, seen, server } from "./harness.js";
 import { until } from "./demo_server.js";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -26,7 +26,7 @@ const menu = (type, id, more) => ({ type: 1, components: [{ type, custom_id: id,
 
 /** Records the app's interactions during `work`, by custom_id or name; `answer` handles them. */
 async function withApp(answer, work) {
-  const { helper } = lane();
+  const { helper } = worker();
   helper.on("interactionCreate", answer);
   try {
     await work();
@@ -133,7 +133,7 @@ export const TESTS = {
   },
 
   async every_kind_of_component_is_shown_and_works() {
-    const { helper } = lane(), token = server().token("helper"), told = new Map();
+    const { helper } = worker(), token = server().token("helper"), received = new Map();
     const path = `/channels/${server().channel}/messages`, page = await enter("ada");
     await server().call(token, "POST", path, { content: "Choose", components: [menu(5, "who"), menu(6, "role"), menu(7, "either"), menu(8, "place"), menu(3, "two", { placeholder: "Two of three", min_values: 2, max_values: 2, options: ["A", "B", "C"].map((x) => ({ label: `Wood ${x}`, value: x })) })] });
     await server().call(token, "POST", path, formOf({ flags: 32768, components: [{ type: 17, accent_color: 0x3498db, components: [{ type: 10, content: "## In a box" },
@@ -141,7 +141,7 @@ export const TESTS = {
       { type: 12, items: [{ media: { url: "attachment://plan.png" }, description: "One" }, { media: { url: "attachment://plan.png" }, description: "Two", spoiler: true }] }, { type: 13, file: { url: "attachment://notes.txt" } },
       { type: 1, components: [{ type: 2, style: 1, label: "Plain", custom_id: "plain" }, { type: 2, style: 3, label: "Good", custom_id: "good" }, { type: 2, style: 4, label: "Bad", custom_id: "bad", disabled: true }, { type: 2, style: 5, label: "Away", url: "https://example.org/" }] }] }] }, [["plan.png", png()], ["notes.txt", new Blob(["oak"])]]));
     await withApp(async (i) => {
-      told.set(i.customId, i.values || true);
+      received.set(i.customId, i.values || true);
       if (i.customId === "plain") await i.update({ components: [{ type: 10, content: "It was pressed" }] });
       else if (i.customId !== "two") await i.deferUpdate(); // string menus are answered by the bot itself
     }, async () => {
@@ -158,8 +158,8 @@ export const TESTS = {
       await many.getByLabel("Wood C").check();
       await many.getByRole("button", { name: "Choose" }).click();
       await seen(page, "Picked A"); // after which nothing moves
-      await until("the app received all five", () => ["who", "role", "either", "place", "two"].every((id) => told.has(id)));
-      assert.deepEqual([told.get("who"), told.get("either"), told.get("two")], [[bob.id], [helper.user.id], ["A", "C"]]);
+      await until("the app received all five", () => ["who", "role", "either", "place", "two"].every((id) => received.has(id)));
+      assert.deepEqual([received.get("who"), received.get("either"), received.get("two")], [[bob.id], [helper.user.id], ["A", "C"]]);
       const box = page.locator(".container").last();
       for (const part of [".md-h2", ".section .thumbnail", "hr", ".gallery img", ".gallery details", ".file"]) await box.locator(part).first().waitFor({ state: "attached" });
       assert.equal(await box.getByRole("button", { name: "Bad" }).isDisabled(), true);
@@ -174,14 +174,14 @@ export const TESTS = {
   },
 
   async button_click_works_while_a_message_arrives() {
-    const page = await enter("ada"), told = [];
-    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => told.push(String(payload))));
+    const page = await enter("ada"), received = [];
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => received.push(String(payload))));
     await post("bob", { poll: { question: { text: "Which wood?" }, answers: [{ poll_media: { text: "Beech" } }, { poll_media: { text: "Birch" } }], duration: 1 } });
     await page.open(general());
     await page.getByRole("button", { name: "Beech" }).hover();
     await page.mouse.down();
     await post("bob", { content: "All\nof\nthis\ncomes\nin between" });
-    await until("the message arrived", () => told.some((x) => x.includes("in between")));
+    await until("the message arrived", () => received.some((x) => x.includes("in between")));
     await frames(page);
     await page.mouse.up();
     await page.getByRole("button", { name: "Beech 1" }).waitFor();
@@ -193,7 +193,7 @@ export const TESTS = {
     const { guild } = server(), [ada, emil] = await Promise.all([enter("ada"), enter("emil")]), app = (await call("ada", "GET", "/applications")).find((a) => a.name === "Helper").id;
     await server().call(server().token("helper"), "POST", `/applications/${app}/guilds/${guild}/commands`, { name: "shelf", description: "Put it there", name_localizations: { de: "regal" }, options: [{ type: 4, name: "count", description: "How many", required: true, min_value: 1, max_value: 5 }, { type: 11, name: "plan", description: "A drawing", required: true }, { type: 5, name: "sure", description: "Really" }] });
     await server().call(server().token("helper"), "POST", `/applications/${app}/guilds/${guild}/commands`, { name: "silent", description: "Says nothing" });
-    let release, told;
+    let release, received;
     const held = new Promise((go) => { release = go; });
     await call("ada", "PATCH", "/users/@me/settings", { locale: "de" });
     await withApp(async (i) => {
@@ -201,7 +201,7 @@ export const TESTS = {
       if (i.commandName === "Say hello" || i.commandName === "Remember this") return;
       if (i.commandName === "shelf") {
         await i.deferReply();
-        told = [i.options.getInteger("count"), i.options.getAttachment("plan").name, i.options.getBoolean("sure")];
+        received = [i.options.getInteger("count"), i.options.getAttachment("plan").name, i.options.getBoolean("sure")];
         await held;
         await i.editReply("It is on the shelf");
       }
@@ -227,7 +227,7 @@ export const TESTS = {
       await ada.getByText(/is thinking…/).waitFor();
       release();
       await seen(ada, "It is on the shelf");
-      assert.deepEqual(told, [2, "plan.png", true]);
+      assert.deepEqual(received, [2, "plan.png", true]);
       // An app that does not reply: clients show an error under the command.
       await field(emil).fill("/silent");
       await emil.getByRole("option", { name: /\/silent/ }).click();
@@ -237,11 +237,11 @@ export const TESTS = {
   },
 
   async user_and_message_commands_are_in_the_context_menus() {
-    const page = await enter("ada"), told = [];
+    const page = await enter("ada"), received = [];
     await post("bob", { content: "Worth keeping" });
     await withApp(async (i) => {
       if (!i.isContextMenuCommand()) return;
-      told.push([i.commandName, i.targetMessage?.content ?? i.targetUser.username]);
+      received.push([i.commandName, i.targetMessage?.content ?? i.targetUser.username]);
     }, async () => {
       await page.open(general());
       const said = page.locator("article").filter({ hasText: "Worth keeping" }).last();
@@ -251,8 +251,8 @@ export const TESTS = {
       await page.getByRole("button", { name: "Profile of Bob" }).last().click();
       await page.getByRole("dialog").getByRole("button", { name: "More" }).click();
       await page.getByRole("menuitem", { name: "Say hello" }).click();
-      await until("the app received both", () => told.length === 2);
-      assert.deepEqual(told.sort(), [["Remember this", "Worth keeping"], ["Say hello", "bob"]]);
+      await until("the app received both", () => received.length === 2);
+      assert.deepEqual(received.sort(), [["Remember this", "Worth keeping"], ["Say hello", "bob"]]);
     });
     await page.close();
   },

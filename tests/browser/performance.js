@@ -55,7 +55,7 @@ async function sendMany(page, make) {
 
 let lastId = BigInt(Date.now() - 1420070400000) << 22n;
 const nextId = () => String(++lastId);
-const messageEvent = (author, place, content) => JSON.stringify({ op: 0, s: null, t: "MESSAGE_CREATE", d: { id: nextId(), ...place, author, content, timestamp: new Date().toISOString(), edited_timestamp: null, tts: false, mention_everyone: false, mentions: [], mention_roles: [], attachments: [], embeds: [{ title: "Title", description: "Some *text*", color: 255 }], pinned: false, type: 0, flags: 0, components: [] } });
+const messageEvent = (author, location, content) => JSON.stringify({ op: 0, s: null, t: "MESSAGE_CREATE", d: { id: nextId(), ...location, author, content, timestamp: new Date().toISOString(), edited_timestamp: null, tts: false, mention_everyone: false, mentions: [], mention_roles: [], attachments: [], embeds: [{ title: "Title", description: "Some *text*", color: 255 }], pinned: false, type: 0, flags: 0, components: [] } });
 
 /** Returns the time of the first paint, and the bytes of each file fetched until then. */
 const firstPaintOf = (page) => page.evaluate(() => new Promise((done) => {
@@ -123,18 +123,18 @@ export const TESTS = {
 
   async thousand_events_per_second_cause_no_long_task() {
     const page = await enterWithGateway("ada"), author = await call("bob", "GET", "/users/@me");
-    const place = { channel_id: server().channel, guild_id: server().guild };
+    const location = { channel_id: server().channel, guild_id: server().guild };
     await page.open(general());
     await page.locator("article").first().waitFor();
     await expectNoLongTask(page, "in a channel", async (round) => {
-      await sendMany(page, (n) => messageEvent(author, place, `Message **${round}.${n}** of many`));
+      await sendMany(page, (n) => messageEvent(author, location, `Message **${round}.${n}** of many`));
       await page.getByText(`${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
     });
     assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
     await page.turn("/workbench/events");
     await page.locator(".wire").first().waitFor();
     await expectNoLongTask(page, "in the view of events", async (round) => {
-      await sendMany(page, (n) => messageEvent(author, place, `Event ${round}.${n}`));
+      await sendMany(page, (n) => messageEvent(author, location, `Event ${round}.${n}`));
       await page.getByText(`Event ${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
     });
     await page.close();

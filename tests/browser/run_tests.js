@@ -12,7 +12,7 @@ import { TESTS as load } from "./performance.js";
 import { TESTS as people } from "./everyday_use.js";
 import { TESTS as places } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
-import { Lane, options } from "./harness.js";
+import { Worker, options } from "./harness.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as wire } from "./workbench.js";
 
@@ -22,38 +22,38 @@ const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
 const nightly = rest.includes("--nightly");
 const words = rest.filter((x) => x !== "--nightly");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
-const MOST_LANES = 3;
+const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
+const WORKERS = { load, people, screens, wire, places, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
-async function runTest(lane, name, test) {
+async function runTest(worker, name, test) {
   const began = Date.now();
-  lane.problems.length = 0;
+  worker.problems.length = 0;
   try {
     await test();
-    assert.deepEqual(lane.problems, []);
+    assert.deepEqual(worker.problems, []);
     console.log(`[ RUN      ] ${name}\n[       OK ] ${name} (${Date.now() - began} ms)`);
     return 0;
   } catch (e) {
-    const problems = lane.problems.join("\n"), pictured = await lane.picturesOfFailure(name);
+    const problems = worker.problems.join("\n"), pictured = await worker.picturesOfFailure(name);
     console.log(`[ RUN      ] ${name}\n${e.stack || e}\n${problems}\n${pictured}\n[  FAILED  ] ${name}`);
     return 1;
   }
 }
 
 /** Runs the tests of a group; returns the number of failures. */
-async function runLane([laneName, tests]) {
-  const chosen = Object.entries(tests).filter(([name]) => !words.length || words.some((w) => name.includes(w) || laneName === w));
+async function runWorker([workerName, tests]) {
+  const chosen = Object.entries(tests).filter(([name]) => !words.length || words.some((w) => name.includes(w) || workerName === w));
   if (!chosen.length) return 0;
-  const lane = new Lane(laneName);
+  const worker = new Worker(workerName);
   let failed = 0;
   try {
-    await lane.begin();
-    for (const [name, test] of chosen) failed += await lane.run(() => runTest(lane, name, test));
+    await worker.begin();
+    for (const [name, test] of chosen) failed += await worker.run(() => runTest(worker, name, test));
   } finally {
-    await lane.end();
+    await worker.end();
   }
   return failed;
 }
@@ -64,12 +64,12 @@ async function main() {
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
-  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...LANES } : nightly ? NIGHTLY : LANES);
+  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runLane(next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runWorker(next);
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(MOST_LANES, availableParallelism() + 1) }, work));
+    await Promise.all(Array.from({ length: Math.min(MAX_WORKERS, availableParallelism() + 1) }, work));
   } finally {
     await options.browser.close();
   }

@@ -42,10 +42,10 @@ const NAMED_BY_OTHERS = ".channel-list, .bench table [data-key]";
 const englishOf = (page) => page.evaluate(async (THEIRS) => {
   const at = performance.getEntriesByType("resource").find((e) => e.name.endsWith("/german.js")).name, { GERMAN } = await import(at);
   const german = new Set(Object.values(GERMAN)), left = new Set();
-  const look = (text, el) => { const words = (text || "").trim(); if (GERMAN[words] && !german.has(words) && !el.closest(THEIRS)) left.add(`${words} (${el.tagName.toLowerCase()}.${el.className})`); };
+  const inspect = (text, el) => { const words = (text || "").trim(); if (GERMAN[words] && !german.has(words) && !el.closest(THEIRS)) left.add(`${words} (${el.tagName.toLowerCase()}.${el.className})`); };
   for (const el of document.body.querySelectorAll("*")) {
-    for (const node of el.childNodes) if (node.nodeType === Node.TEXT_NODE) look(node.textContent, el);
-    for (const name of ["aria-label", "title", "placeholder", "alt"]) look(el.getAttribute(name), el);
+    for (const node of el.childNodes) if (node.nodeType === Node.TEXT_NODE) inspect(node.textContent, el);
+    for (const name of ["aria-label", "title", "placeholder", "alt"]) inspect(el.getAttribute(name), el);
   }
   return [...left];
 }, NAMED_BY_OTHERS);
@@ -75,8 +75,8 @@ async function resize(page, width) {
   const browserSide = await browserSideOf(page);
   await browserSide.send("Emulation.setDeviceMetricsOverride", { width, height: HEIGHT, deviceScaleFactor: 1, mobile: false });
   await page.evaluate((wanted) => new Promise((done) => {
-    const look = () => (innerWidth === wanted ? done(undefined) : requestAnimationFrame(look));
-    look();
+    const inspect = () => (innerWidth === wanted ? done(undefined) : requestAnimationFrame(inspect));
+    inspect();
   }), width);
 }
 
@@ -165,7 +165,7 @@ export const BENCH_WALKS = {
 export const TESTS = {
   async console_only_server_shows_only_the_console() {
     const only = new Server(options.executable), page = await enter(null, { elsewhere: true }), faults = [], linked = new Set();
-    const look = async (tab) => {
+    const inspect = async (tab) => {
       await page.locator(`.page:not([data-old]) ${signOfBench(tab)}`).first().waitFor();
       faults.push(...(await faultsOf(page, `${tab} of the operator`)));
       for (const to of await page.locator("a[href^='/']").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) linked.add(to);
@@ -175,21 +175,21 @@ export const TESTS = {
       await only.call(only.token("ada"), "GET", "/users/@me"); // creates some traffic
       await page.addInitScript(axe);
       await page.goto(only.url);
-      await look("traffic");
+      await inspect("traffic");
       assert.equal(new URL(page.url()).pathname, "/workbench");
       await page.evaluate((token) => sessionStorage.setItem("token", token), only.token("ada")); // simulates a token of an earlier server with chat
       await page.reload();
       for (const tab of BENCH.filter((x) => x !== "events")) {
         await page.turn(`/workbench/${tab}`);
-        await look(tab);
+        await inspect(tab);
       }
       for (const to of linked) assert.equal((await fetch(only.url + to, { headers: { Accept: "text/html" } })).status, 200, to);
       assert.ok(linked.size >= BENCH.length - 1, [...linked].join());
       await page.turn("/channels/@me");
-      await look("traffic");
+      await inspect("traffic");
       await page.goto(`${only.url}/login`);
       await page.getByRole("link", { name: "Go to the home page" }).click();
-      await look("traffic");
+      await inspect("traffic");
       // A server without the workbench option asks for the console key.
       await only.kill();
       await only.restart("--web", "operator", "--traffic", "1");
@@ -201,7 +201,7 @@ export const TESTS = {
       await page.getByLabel("Console key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
       await page.getByRole("button", { name: "Log in" }).click();
       await only.call(only.token("ada"), "GET", "/users/@me");
-      await look("traffic");
+      await inspect("traffic");
       assert.deepEqual(faults, []);
     } finally {
       await only.end();

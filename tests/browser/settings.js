@@ -246,8 +246,8 @@ export const TESTS = {
     await role.getByLabel("Display separately in the member list").check();
     await role.getByRole("button", { name: "Save" }).click();
     await role.waitFor({ state: "detached" });
-    const kept = (await call("ada", "GET", `/guilds/${made.id}/roles`)).find((r) => r.name === "Sweepers");
-    assert.deepEqual([(BigInt(kept.permissions) & 0x2000n) !== 0n, kept.hoist], [true, true]);
+    const stored = (await call("ada", "GET", `/guilds/${made.id}/roles`)).find((r) => r.name === "Sweepers");
+    assert.deepEqual([(BigInt(stored.permissions) & 0x2000n) !== 0n, stored.hoist], [true, true]);
     await tab("members");
     await row(/^@bob/).getByRole("button", { name: "Edit" }).click();
     const member = page.getByRole("dialog", { name: "bob" });

@@ -158,14 +158,14 @@ export const TESTS = {
     };
     await push("Reconnect (op 7)");
     await until("the session was asked to reconnect", () => said.some(([op]) => op === 7));
-    const again = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), heard = [];
+    const again = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), received = [];
     again.onmessage = (e) => {
       const { op, t, d } = JSON.parse(e.data);
-      heard.push([op, d, t]);
+      received.push([op, d, t]);
       if (op === 10) again.send(JSON.stringify({ op: 2, d: { token: server().token("cleo"), properties: {} } }));
     };
     const ended = new Promise((go) => { again.onclose = (e) => go(e.code); });
-    await until("the other session is ready", () => heard.some(([, , t]) => t === "READY"));
+    await until("the other session is ready", () => received.some(([, , t]) => t === "READY"));
     await page.getByRole("row", { name: /^cleo person/ }).getByRole("button", { name: "Reset…" }).click();
     const dialog = page.getByRole("dialog", { name: "Reset or close a session" });
     await dialog.getByLabel("Close with a code").fill("4009");

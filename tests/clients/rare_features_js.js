@@ -21,7 +21,7 @@ const client = new Client({
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 
 /** Waits for the first event that matches; other events of its kind may arrive before. */
-function told(event, meant = () => true) {
+function received(event, meant = () => true) {
   return new Promise((resolve) => {
     const listen = (...facts) => {
       if (!meant(...facts)) return;
@@ -34,65 +34,65 @@ function told(event, meant = () => true) {
 
 async function fillThread(guild, channel) {
   const thread = await channel.threads.create({ name: 'aside', type: ChannelType.PublicThread });
-  let heard = told(Events.ThreadMembersUpdate, (added) => added.has(guild.ownerId));
+  let received = received(Events.ThreadMembersUpdate, (added) => added.has(guild.ownerId));
   await thread.members.add(guild.ownerId);
-  say('joined', (await heard)[2].name, (await thread.members.fetch()).size);
-  heard = told(Events.ThreadMembersUpdate, (_, removed) => removed.has(guild.ownerId));
+  say('joined', (await received)[2].name, (await thread.members.fetch()).size);
+  received = received(Events.ThreadMembersUpdate, (_, removed) => removed.has(guild.ownerId));
   await thread.members.remove(guild.ownerId);
-  say('removed', (await heard)[2].memberCount);
-  heard = told(Events.ThreadMembersUpdate, (_, removed) => removed.has(client.user.id));
+  say('removed', (await received)[2].memberCount);
+  received = received(Events.ThreadMembersUpdate, (_, removed) => removed.has(client.user.id));
   await thread.leave();
-  say('left', (await heard)[2].memberCount);
+  say('left', (await received)[2].memberCount);
 }
 
 async function tagPosts(forum) {
-  let heard = told(Events.ChannelUpdate, (_, now) => now.id === forum.id && now.availableTags.length === 1);
+  let received = received(Events.ChannelUpdate, (_, now) => now.id === forum.id && now.availableTags.length === 1);
   await forum.setAvailableTags([{ name: 'bug' }]);
-  const tag = (await heard)[1].availableTags[0];
+  const tag = (await received)[1].availableTags[0];
   const post = await forum.threads.create({ name: 'idea', message: { content: 'first' }, appliedTags: [tag.id] });
   say('tagged', tag.name, post.appliedTags[0] === tag.id);
-  heard = told(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
+  received = received(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
   await post.setAppliedTags([]);
-  say('untagged', (await heard)[1].appliedTags.length); // the reply may have emptied the earlier one too
+  say('untagged', (await received)[1].appliedTags.length); // the reply may have emptied the earlier one too
 }
 
 async function publish(guild, channel) {
-  const news = guild.channels.cache.find((c) => c.type === ChannelType.GuildAnnouncement);
-  let heard = told(Events.WebhooksUpdate, (c) => c.id === channel.id);
-  await news.addFollower(channel);
-  await heard;
-  const message = await news.send('extra');
-  heard = told(Events.MessageCreate, (m) => m.flags.has(MessageFlags.IsCrosspost));
+  const events = guild.channels.cache.find((c) => c.type === ChannelType.GuildAnnouncement);
+  let received = received(Events.WebhooksUpdate, (c) => c.id === channel.id);
+  await events.addFollower(channel);
+  await received;
+  const message = await events.send('extra');
+  received = received(Events.MessageCreate, (m) => m.flags.has(MessageFlags.IsCrosspost));
   await message.crosspost();
-  const [copy] = await heard;
-  say('news', copy.channelId === channel.id, copy.reference.messageId === message.id);
+  const [copy] = await received;
+  say('events', copy.channelId === channel.id, copy.reference.messageId === message.id);
 }
 
 async function ring(guild) {
-  let heard = told(Events.GuildSoundboardSoundCreate);
+  let received = received(Events.GuildSoundboardSoundCreate);
   const sound = await guild.soundboardSounds.create({ file: MP3, name: 'ding', contentType: 'audio/mpeg' });
-  say('sound', (await heard)[0].name, (await guild.soundboardSounds.fetch()).size);
-  heard = told(Events.GuildSoundboardSoundUpdate);
+  say('sound', (await received)[0].name, (await guild.soundboardSounds.fetch()).size);
+  received = received(Events.GuildSoundboardSoundUpdate);
   await sound.edit({ name: 'dong', volume: 0.5 });
-  say('louder', (await heard)[1].name, (await heard)[1].volume);
-  heard = told(Events.GuildSoundboardSoundDelete);
+  say('louder', (await received)[1].name, (await received)[1].volume);
+  received = received(Events.GuildSoundboardSoundDelete);
   await sound.delete();
-  say('silent', (await heard)[0].soundId === sound.soundId);
+  say('silent', (await received)[0].soundId === sound.soundId);
 }
 
 async function useOwnEmoji(channel) {
   const { emojis } = client.application;
   const made = await emojis.create({ attachment: PNG, name: 'own' });
   const message = await channel.send(`${made}`);
-  const heard = told(Events.MessageReactionAdd, (reaction) => reaction.message.id === message.id);
+  const received = received(Events.MessageReactionAdd, (reaction) => reaction.message.id === message.id);
   await message.react(made);
-  say('own', (await emojis.fetch()).first().name, (await heard)[0].emoji.id === made.id);
+  say('own', (await emojis.fetch()).first().name, (await received)[0].emoji.id === made.id);
   say('renamed', (await emojis.edit(made, { name: 'mine' })).name);
   await emojis.delete(made);
   say('own', (await emojis.fetch()).size);
 }
 
-async function lookAtNumbers(guild) {
+async function inspectNumbers(guild) {
   const preview = await client.fetchGuildPreview(guild);
   say('preview', preview.name, preview.approximateMemberCount);
   const counts = await guild.roles.fetchMemberCounts();
@@ -104,9 +104,9 @@ async function lookAtNumbers(guild) {
 async function guard(guild) {
   const rule = await guild.autoModerationRules.create({ name: 'Cats', eventType: 1, triggerType: 1,
     triggerMetadata: { keywordFilter: ['cat'] }, actions: [{ type: 1 }], enabled: true });
-  const heard = told(Events.AutoModerationActionExecution, (done) => done.ruleId === rule.id);
+  const received = received(Events.AutoModerationActionExecution, (done) => done.ruleId === rule.id);
   say('guarded');
-  const [done] = await heard;
+  const [done] = await received;
   say('stopped', done.matchedKeyword, done.action.type);
 }
 
@@ -114,7 +114,7 @@ async function ask(channel) {
   const answers = [{ text: 'one' }, { text: 'two' }];
   const message = await channel.send({ poll: { question: { text: 'Which?' }, answers, duration: 2 } });
   const mine = (answer) => answer.poll.message.id === message.id;
-  const added = told(Events.MessagePollVoteAdd, mine), removed = told(Events.MessagePollVoteRemove, mine);
+  const added = received(Events.MessagePollVoteAdd, mine), removed = received(Events.MessagePollVoteRemove, mine);
   say('asked');
   say('voted', (await added)[0].text);
   say('unvoted', (await removed)[0].text);
@@ -128,7 +128,7 @@ async function goThrough() {
   await publish(guild, channel);
   await ring(guild);
   await useOwnEmoji(channel);
-  await lookAtNumbers(guild);
+  await inspectNumbers(guild);
   await guard(guild);
   await ask(channel);
 }

@@ -44,14 +44,14 @@ const commands = {
         voice.entersState(connection, voice.VoiceConnectionStatus.Connecting, 5_000),
       ]).catch(() => connection.destroy()));
   },
-  hear: async (name) => {
+  receive: async (name) => {
     const id = (await guild().members.search({ query: name })).first().id;
     const { receiver } = connection;
     if (!receiver.subscriptions.has(id))
       receiver
         .subscribe(id, { end: { behavior: voice.EndBehaviorType.Manual } })
         .on('data', (frame) => {
-          if (!frame.equals(Buffer.from([0xf8, 0xff, 0xfe]))) say('heard', name, frame.toString());
+          if (!frame.equals(Buffer.from([0xf8, 0xff, 0xfe]))) say('received', name, frame.toString());
         });
     while (!announced.has(id)) await once(receiver.ssrcMap, 'update');
     say('hears', name);

@@ -7,7 +7,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-static void check_shown(struct arena *a, const struct command *k, struct str kept)
+static void check_shown(struct arena *a, const struct command *k, struct str retained)
 {
     static const struct type *const forms[] = { &type_command, &type_command_unlocalized };
     static const char *const locales[] = { "de", "en-US", "es-419", "" };
@@ -15,7 +15,8 @@ static void check_shown(struct arena *a, const struct command *k, struct str kep
     for (size_t i = 0; i < 2; i++)
         FUZZ_CHECK(json_is_valid(json_column_encode(a, forms[i], k)));
     for (size_t i = 0; i < 8; i++) {
-        struct command *one = (struct command *)json_column_decode(a, &type_command_stored, kept);
+        struct command *one =
+            (struct command *)json_column_decode(a, &type_command_stored, retained);
 
         FUZZ_CHECK(one);
         command_localize(one, str_of(locales[i / 2]),
@@ -40,12 +41,12 @@ static void check_command(struct arena *a, const struct command_patch *in, snowf
     if (!guild_id && k.integration_types.given != GIVEN)
         k.integration_types = (struct opt_list){ GIVEN, { &in_guilds, 1 } };
 
-    struct str kept = json_column_encode(a, &type_command_stored, &k);
-    struct command *read = (struct command *)json_column_decode(a, &type_command_stored, kept);
+    struct str retained = json_column_encode(a, &type_command_stored, &k);
+    struct command *read = (struct command *)json_column_decode(a, &type_command_stored, retained);
     FUZZ_CHECK(read);
     normalize_command(a, read);
-    FUZZ_CHECK(str_eq(json_column_encode(a, &type_command_stored, read), kept));
-    check_shown(a, &k, kept);
+    FUZZ_CHECK(str_eq(json_column_encode(a, &type_command_stored, read), retained));
+    check_shown(a, &k, retained);
 }
 
 static void try_body(const struct type *type, struct str text, snowflake guild_id)

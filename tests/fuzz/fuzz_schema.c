@@ -83,10 +83,10 @@ static const struct field fields[] = {
 static void check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct thing *t = object;
-    struct json_path place = json_path_key(here, STR("child"));
+    struct json_path location = json_path_key(here, STR("child"));
 
-    if (t->child && !form_has_error_at(form, &place) && t->child->name.n == 0)
-        form_add_error(form, &place, "NAMELESS", "A child needs a name.");
+    if (t->child && !form_has_error_at(form, &location) && t->child->name.n == 0)
+        form_add_error(form, &location, "NAMELESS", "A child needs a name.");
 }
 
 /* Mode 2 has no ratio. */

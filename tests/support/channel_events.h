@@ -8,7 +8,7 @@
 struct channel_events {
     struct world *world;
     char id[24];
-    size_t heard; /* number of events already checked */
+    size_t arrivals; /* number of events already checked */
 };
 
 struct channel_events world_channel_events(struct world *w, const char *channel_id);

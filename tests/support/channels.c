@@ -93,13 +93,13 @@ void make_friends(struct client *a, struct client *b)
 }
 
 struct client *member_with(struct client *owner, const char *guild, const char *name,
-                           uint64_t rights)
+                           uint64_t perms)
 {
     struct client *c = world_client(owner->world, name);
     char role[100];
 
     snprintf(role, sizeof role, "{'name': '%s', 'permissions': '%llu'}", name,
-             (unsigned long long)rights);
+             (unsigned long long)perms);
     put_member(guild, c);
     put_role_on(guild, c, make_role(owner, guild, role));
     return c;

@@ -37,6 +37,6 @@ void make_friends(struct client *a, struct client *b);
 
 /* Adds a member with a role that has these permissions. */
 struct client *member_with(struct client *owner, const char *guild, const char *name,
-                           uint64_t rights);
+                           uint64_t perms);
 
 #endif

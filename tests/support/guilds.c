@@ -22,22 +22,22 @@ void discard_received(struct world *w)
     size_t n = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         n++;
     w->delivered_to = n;
     for (struct client *c = w->clients; c; c = c->next)
-        c->heard = n;
+        c->arrivals = n;
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_guild_event(void *of)
+static const struct arrivals *next_guild_event(void *of)
 {
     struct world *w = of;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
         if (i >= w->delivered_to && h->to.kind != AUDIENCE_USER)
             found = h;
     if (found)
@@ -62,7 +62,7 @@ struct audience system_viewers(struct world *w, const char *guild)
 void expect_received_at(const char *file, int line, struct world *w, struct audience to,
                         const char *event, const char *fmt, ...)
 {
-    const struct heard *h = received_soon(next_guild_event, w);
+    const struct arrivals *h = received_soon(next_guild_event, w);
     struct str where;
     va_list args;
 
@@ -83,7 +83,7 @@ void expect_received_at(const char *file, int line, struct world *w, struct audi
 
 void expect_nothing_received_at(const char *file, int line, struct world *w)
 {
-    const struct heard *h = next_guild_event(w);
+    const struct arrivals *h = next_guild_event(w);
 
     if (h)
         fail_test(file, line, "unexpected %s: %s", event_name(h->event), h->payload);
@@ -150,32 +150,31 @@ void put_role_on(const char *guild, struct client *c, const char *role)
     run(c->world, insert_role, (struct entrance){ id_of(guild), id_of(c->id), id_of(role) });
 }
 
-static const char *named_role(struct client *c, const char *guild, const char *name,
-                              uint64_t rights)
+static const char *named_role(struct client *c, const char *guild, const char *name, uint64_t perms)
 {
     return make_role(c, guild,
-                     TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
+                     TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(perms)));
 }
 
-struct server_loop world_home(struct world *w, uint64_t rights)
+struct server_loop world_home(struct world *w, uint64_t perms)
 {
     struct server_loop h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     h.guild = found_guild(h.ada, "The Guild");
-    h.role = named_role(h.ada, h.guild, "helpers", rights);
+    h.role = named_role(h.ada, h.guild, "helpers", perms);
     put_member(h.guild, h.bob);
     put_role_on(h.guild, h.bob, h.role);
     return h;
 }
 
-struct ranks world_ranks(struct world *w, uint64_t rights)
+struct ranks world_ranks(struct world *w, uint64_t perms)
 {
     struct ranks r = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     r.guild = found_guild(r.ada, "The Guild");
     /* A new role is the lowest. */
     r.high = named_role(r.ada, r.guild, "high", 0);
-    r.bobs = named_role(r.ada, r.guild, "bobs", rights);
+    r.bobs = named_role(r.ada, r.guild, "bobs", perms);
     r.low = named_role(r.ada, r.guild, "low", 0);
     put_member(r.guild, r.bob);
     put_role_on(r.guild, r.bob, r.bobs);

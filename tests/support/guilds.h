@@ -24,7 +24,7 @@ struct server_loop {
     const char *guild, *role;
     struct client *ada, *bob;
 };
-struct server_loop world_home(struct world *w, uint64_t rights);
+struct server_loop world_home(struct world *w, uint64_t perms);
 
 /* A guild of ada with bob and three roles, from the bottom: low, bob's role with these
  * permissions, high. */
@@ -32,7 +32,7 @@ struct ranks {
     const char *guild, *low, *bobs, *high;
     struct client *ada, *bob;
 };
-struct ranks world_ranks(struct world *w, uint64_t rights);
+struct ranks world_ranks(struct world *w, uint64_t perms);
 
 /* Converts an id to a number. */
 snowflake id_of(const char *text);

@@ -10,8 +10,8 @@
 #include "world.h"
 
 /* An event that the server emitted. */
-struct heard {
-    struct heard *next;
+struct arrivals {
+    struct arrivals *next;
     enum event event;
     struct audience to;
     char *payload;
@@ -26,7 +26,7 @@ struct world {
     char *schema; /* PostgreSQL */
     struct client *clients;
     pthread_mutex_t lock;
-    struct heard *heard, **received_end;
+    struct arrivals *arrivals, **received_end;
     const struct domain *const *domains;
     const struct gateway_source *source; /* NULL: the platform's */
     FILE *log;                           /* between world_log_begin and world_log_end */
@@ -46,6 +46,6 @@ const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args)
 
 /* Waits for the next event; returns NULL after a long time. Rows of a job may be visible shortly
  * before their event, so a test that saw the rows waits for the event. */
-const struct heard *received_soon(const struct heard *(*next)(void *of), void *of);
+const struct arrivals *received_soon(const struct arrivals *(*next)(void *of), void *of);
 
 #endif

@@ -158,18 +158,18 @@ void test_postgres_drop_model(void)
 
 /* One schema is used by all tests in turn, because creating its tables and connections takes
  * longer than most tests. */
-static char *kept;
+static char *retained;
 static PGconn *sweeper;
 
 char *test_postgres_take(void)
 {
-    char *where = kept;
+    char *where = retained;
 
     if (!where) {
         where = test_postgres_new();
         postgres_keep_connections();
     }
-    kept = NULL;
+    retained = NULL;
     return where;
 }
 
@@ -193,7 +193,7 @@ void test_postgres_give(char *where)
         run_on(sweeper, make_sweep);
     }
     run_on(sweeper, "select pg_temp.sweep()");
-    kept = where;
+    retained = where;
 }
 
 void test_postgres_end(void)
@@ -201,8 +201,8 @@ void test_postgres_end(void)
     if (sweeper)
         pq.finish(sweeper);
     sweeper = NULL;
-    test_postgres_free(kept);
-    kept = NULL;
+    test_postgres_free(retained);
+    retained = NULL;
     postgres_end_stored();
 }
 

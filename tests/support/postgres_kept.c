@@ -23,7 +23,7 @@ static struct {
     struct stored_connection all[MOST_STORED];
     __typeof__(PQconnectdbParams) *connect;
     __typeof__(PQfinish) *finish;
-} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} retained = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static char *words_of(const char *const *keys, const char *const *values)
 {
@@ -59,14 +59,14 @@ static void clear_connection_slot(struct stored_connection *k)
 static PGconn *take_stored(const char *words)
 {
     for (int i = 0; i < MOST_STORED; i++) {
-        struct stored_connection *k = &kept.all[i];
+        struct stored_connection *k = &retained.all[i];
         if (!k->pg || k->taken || strcmp(k->words, words) != 0)
             continue;
         if (is_quiet(k->pg)) {
             k->taken = true;
             return k->pg;
         }
-        kept.finish(k->pg);
+        retained.finish(k->pg);
         clear_connection_slot(k);
     }
     return NULL;
@@ -76,8 +76,8 @@ static PGconn *take_stored(const char *words)
 static struct stored_connection *find_connection_slot(const PGconn *pg)
 {
     for (int i = 0; i < MOST_STORED; i++)
-        if (kept.all[i].pg == pg)
-            return &kept.all[i];
+        if (retained.all[i].pg == pg)
+            return &retained.all[i];
     return NULL;
 }
 
@@ -97,17 +97,17 @@ static PGconn *connect_or_take(const char *const *keys, const char *const *value
 {
     char *words = words_of(keys, values);
 
-    pthread_mutex_lock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
     PGconn *pg = take_stored(words);
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&retained.lock);
     if (pg) {
         mem_free(words);
         return pg;
     }
-    pg = kept.connect(keys, values, expand);
-    pthread_mutex_lock(&kept.lock);
+    pg = retained.connect(keys, values, expand);
+    pthread_mutex_lock(&retained.lock);
     record_connection(pg, words);
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&retained.lock);
     return pg;
 }
 
@@ -145,26 +145,26 @@ static bool renew_connection(PGconn *pg)
 
 static void close_or_reuse_connection(PGconn *pg)
 {
-    pthread_mutex_lock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
     struct stored_connection *k = pg ? find_connection_slot(pg) : NULL;
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&retained.lock);
     bool again = k && renew_connection(pg);
-    pthread_mutex_lock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
     if (k && again)
         k->taken = false;
     else if (k)
         clear_connection_slot(k);
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&retained.lock);
     if (!again)
-        kept.finish(pg);
+        retained.finish(pg);
 }
 
 void postgres_keep_connections(void)
 {
-    if (kept.connect)
+    if (retained.connect)
         return;
-    kept.connect = pq.connectdbParams;
-    kept.finish = pq.finish;
+    retained.connect = pq.connectdbParams;
+    retained.finish = pq.finish;
     pq.connectdbParams = connect_or_take;
     pq.finish = close_or_reuse_connection;
 }
@@ -172,9 +172,9 @@ void postgres_keep_connections(void)
 void postgres_end_stored(void)
 {
     for (int i = 0; i < MOST_STORED; i++) {
-        if (!kept.all[i].pg || kept.all[i].taken)
+        if (!retained.all[i].pg || retained.all[i].taken)
             continue;
-        kept.finish(kept.all[i].pg);
-        clear_connection_slot(&kept.all[i]);
+        retained.finish(retained.all[i].pg);
+        clear_connection_slot(&retained.all[i]);
     }
 }

@@ -50,10 +50,10 @@ const char *make_command(struct client *c, const char *path, const char *json)
     return answer_text(a, "id");
 }
 
-struct client *test_app_member(struct test_app *s, const char *name, uint64_t rights)
+struct client *test_app_member(struct test_app *s, const char *name, uint64_t perms)
 {
-    if (rights)
-        return member_with(s->ada, s->guild, name, rights);
+    if (perms)
+        return member_with(s->ada, s->guild, name, perms);
     struct client *c = world_client(s->world, name);
     put_member(s->guild, c);
     return c;

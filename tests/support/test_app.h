@@ -22,7 +22,7 @@ void install_on_account(struct client *c, const char *app);
 /* Creates a command and returns its id. */
 const char *make_command(struct client *c, const char *path, const char *json);
 /* Adds a member of the app's guild with a role of these permissions; 0: none. */
-struct client *test_app_member(struct test_app *s, const char *name, uint64_t rights);
+struct client *test_app_member(struct test_app *s, const char *name, uint64_t perms);
 /* Counts one use of a command, as an invocation does. */
 void use_command(struct test_app *s, const char *id);
 

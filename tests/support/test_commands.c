@@ -153,14 +153,14 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
 
 /* --- interactions that the app received ----------------------------------------------- */
 
-static const struct heard *find_last_interaction(struct test_commands *s, size_t *ret_count)
+static const struct arrivals *find_last_interaction(struct test_commands *s, size_t *ret_count)
 {
     struct world *w = s->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
 
     *ret_count = 0;
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         if (h->event == EVENT_INTERACTION_CREATE && h->to.kind == AUDIENCE_USER &&
             h->to.id == number(s->application)) {
             found = h;
@@ -173,7 +173,7 @@ static const struct heard *find_last_interaction(struct test_commands *s, size_t
 const struct dom *last_interaction(struct test_commands *s)
 {
     size_t count;
-    const struct heard *h = find_last_interaction(s, &count);
+    const struct arrivals *h = find_last_interaction(s, &count);
 
     if (!h)
         fail_test(__FILE__, __LINE__, "the app received no interaction");

@@ -128,13 +128,13 @@ struct last_event_search {
     const char *event;
 };
 
-static const struct heard *last_event_search(void *of)
+static const struct arrivals *last_event_search(void *of)
 {
     struct last_event_search *l = of;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
 
     pthread_mutex_lock(&l->world->lock);
-    for (const struct heard *h = l->world->heard; h; h = h->next)
+    for (const struct arrivals *h = l->world->arrivals; h; h = h->next)
         if (strcmp(event_name(h->event), l->event) == 0)
             found = h;
     pthread_mutex_unlock(&l->world->lock);
@@ -143,7 +143,7 @@ static const struct heard *last_event_search(void *of)
 
 const struct dom *world_last_event(struct world *w, const char *event)
 {
-    const struct heard *found =
+    const struct arrivals *found =
         received_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
@@ -151,19 +151,20 @@ const struct dom *world_last_event(struct world *w, const char *event)
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
-static const struct heard *next_guild_event(void *of)
+static const struct arrivals *next_guild_event(void *of)
 {
     struct test_guild *p = of;
     struct world *w = p->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= p->heard && h->to.kind == AUDIENCE_GUILD && h->to.id == strtoull(p->id, NULL, 10))
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= p->arrivals && h->to.kind == AUDIENCE_GUILD &&
+            h->to.id == strtoull(p->id, NULL, 10))
             found = h;
     if (found)
-        p->heard = i;
+        p->arrivals = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -172,7 +173,7 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = received_soon(next_guild_event, p);
+    const struct arrivals *h = received_soon(next_guild_event, p);
     struct str where;
     va_list args;
 
@@ -192,7 +193,7 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
 
 void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
 {
-    const struct heard *h = next_guild_event(p);
+    const struct arrivals *h = next_guild_event(p);
 
     if (h)
         fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));

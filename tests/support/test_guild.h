@@ -9,7 +9,7 @@
 struct test_guild {
     struct world *world;
     char id[24], channel[24];
-    size_t heard; /* number of events already checked */
+    size_t arrivals; /* number of events already checked */
 };
 
 struct test_guild world_test_guild(struct world *w, struct client *owner);

@@ -88,9 +88,9 @@ struct answer interaction_answer(const struct test_interaction *a, const char *q
     int n = vasprintf(&body, json, args);
     va_end(args);
     expect(n >= 0);
-    const char *kept = str_dup_cstring(world_arena(a->app->world), str_of(body));
+    const char *retained = str_dup_cstring(world_arena(a->app->world), str_of(body));
     free(body);
-    return client_post(a->app, kept, "/interactions/%s/%s/callback%s", a->id, a->token, query);
+    return client_post(a->app, retained, "/interactions/%s/%s/callback%s", a->id, a->token, query);
 }
 
 void interaction_answered(const struct test_interaction *a, const char *json)

@@ -32,13 +32,13 @@ struct test_voice another_test_voice(const struct test_voice *h)
     return fill((struct test_voice){ .world = h->world, .ada = h->ada, .bob = h->bob });
 }
 
-struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights)
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t perms)
 {
     struct client *c = world_client(h->world, name);
     struct test_guild v = { .world = h->world };
 
     snprintf(v.id, sizeof v.id, "%s", h->guild);
-    test_guild_add_with(&v, c, 1, rights);
+    test_guild_add_with(&v, c, 1, perms);
     client_connect(c);
     return c;
 }

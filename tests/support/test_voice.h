@@ -17,7 +17,7 @@ struct test_voice world_test_voice(struct world *w);
 /* Creates another such guild with the same users. */
 struct test_voice another_test_voice(const struct test_voice *h);
 /* Adds a member with a gateway connection. */
-struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights);
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t perms);
 /* Adds a bot with a gateway connection. */
 struct client *test_voice_bot(const struct test_voice *h, const char *name);
 

@@ -32,9 +32,9 @@ void wait_on(const char *file, int line, const char *condition, int read_step)
 
 /* --- announcements -------------------------------------------------------------------- */
 
-const struct heard *received_soon(const struct heard *(*next)(void *of), void *of)
+const struct arrivals *received_soon(const struct arrivals *(*next)(void *of), void *of)
 {
-    const struct heard *h = next(of);
+    const struct arrivals *h = next(of);
 
     for (int read_step = 0; !h && read_step < MOST_LOOKS; read_step++) {
         sleep_before_next_check(read_step);

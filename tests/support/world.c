@@ -91,7 +91,7 @@ static void record(void *arg, const struct emitted_event *list)
 
     pthread_mutex_lock(&w->lock);
     for (; list; list = list->next) {
-        struct heard *h = mem_new(sizeof *h);
+        struct arrivals *h = mem_new(sizeof *h);
 
         h->event = list->event;
         h->to = list->to;
@@ -108,19 +108,20 @@ static void record(void *arg, const struct emitted_event *list)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_account_event(void *of)
+static const struct arrivals *next_account_event(void *of)
 {
     struct client *c = of;
     struct world *w = c->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= c->heard && h->to.kind == AUDIENCE_USER && h->to.id == strtoull(c->id, NULL, 10))
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= c->arrivals && h->to.kind == AUDIENCE_USER &&
+            h->to.id == strtoull(c->id, NULL, 10))
             found = h;
     if (found)
-        c->heard = i;
+        c->arrivals = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -138,7 +139,7 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = received_soon(next_account_event, c);
+    const struct arrivals *h = received_soon(next_account_event, c);
     if (!h)
         fail_test(file, line, "%s got no event, expected %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
@@ -156,7 +157,7 @@ void expect_silence_at(const char *file, int line, struct client *c)
         expect_quiet_at(file, line, c->gate);
         return;
     }
-    const struct heard *h = next_account_event(c);
+    const struct arrivals *h = next_account_event(c);
     if (h)
         fail_test(file, line, "%s got an unexpected %s", c->name, event_name(h->event));
 }
@@ -166,7 +167,7 @@ enum event world_event(struct world *w, size_t i)
     enum event event = EVENT_NONE;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         if (i-- == 0) {
             event = h->event;
             break;
@@ -180,14 +181,14 @@ size_t world_count_events(struct world *w, enum event event)
     size_t count = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         count += h->event == event;
     pthread_mutex_unlock(&w->lock);
     return count;
 }
 
 /* Returns whether the routing fields of an event agree with its payload. */
-static bool facts_agree(const struct heard *h)
+static bool facts_agree(const struct arrivals *h)
 {
     struct arena *arena = arena_new();
     const struct event_routing *read = facts_read(h->event, str_of(h->payload), arena);
@@ -209,7 +210,7 @@ static bool free_recorded_events(struct world *w)
 {
     bool ok = true;
 
-    for (struct heard *h = w->heard, *next; h; h = next) {
+    for (struct arrivals *h = w->arrivals, *next; h; h = next) {
         next = h->next;
         ok &= facts_agree(h);
         mem_free(h->facts);
@@ -436,7 +437,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     char *none[] = { NULL }, *rest[1];
     const char *problem;
 
-    *w = (struct world){ .arena = arena_new(), .received_end = &w->heard };
+    *w = (struct world){ .arena = arena_new(), .received_end = &w->arrivals };
     pthread_mutex_init(&w->lock, NULL);
     if (!make_folder(w))
         return false;

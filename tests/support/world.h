@@ -83,7 +83,7 @@ struct client {
     char authorization[300]; /* empty: no header is sent */
     char address[40];        /* source address; empty: 127.0.0.1 */
     int fd;
-    size_t heard;              /* number of events already checked */
+    size_t arrivals;           /* number of events already checked */
     struct gateway_conn *gate; /* NULL: emitted events are checked instead of delivered ones */
     struct arena *arena; /* arena of its requests; NULL: the world's, which is for one thread */
     struct client *next;

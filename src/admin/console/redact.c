@@ -11,24 +11,24 @@ static bool str_ends(struct str s, struct str end)
     return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
 }
 
-static bool template_contains(const char *place, const char *word)
+static bool template_contains(const char *location, const char *word)
 {
-    return place && strstr(place, word);
+    return location && strstr(location, word);
 }
 
 /* Treat keys with escapes as secret, because they could be any key. */
-static bool is_secret_key(struct str key, const char *place)
+static bool is_secret_key(struct str key, const char *location)
 {
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
         return true;
     if (str_is(key, "code") &&
-        (template_contains(place, "/mfa/") || template_contains(place, "@me/delete") ||
-         template_contains(place, "@me/disable") || template_contains(place, "/verify/") ||
-         (place && str_ends(str_of(place), STR("/users/@me")))))
+        (template_contains(location, "/mfa/") || template_contains(location, "@me/delete") ||
+         template_contains(location, "@me/disable") || template_contains(location, "/verify/") ||
+         (location && str_ends(str_of(location), STR("/users/@me")))))
         return true;
     if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
         str_is(key, "state"))
-        return template_contains(place, "oauth2") || template_contains(place, "connections");
+        return template_contains(location, "oauth2") || template_contains(location, "connections");
     return str_ends(key, STR("token")) || str_ends(key, STR("password")) ||
            str_ends(key, STR("secret")) || str_is(key, "code_verifier") || str_is(key, "ticket");
 }
@@ -72,13 +72,13 @@ static void append_redacted_message(struct buf *out, struct str text, struct str
     append_valid_utf8(out, str_slice(last, (size_t)(end - last)));
 }
 
-void redact_problem(struct str text, const char *place, struct buf *out)
+void redact_problem(struct str text, const char *location, struct buf *out)
 {
     struct str rest = text, key = str_cut(&rest, ':');
 
     while (memchr(key.p, '.', key.n))
         str_cut(&key, '.');
-    append_redacted_message(out, text, STR("\""), key.n < text.n && is_secret_key(key, place));
+    append_redacted_message(out, text, STR("\""), key.n < text.n && is_secret_key(key, location));
 }
 
 /* Returns whether a key of an error tree is not a field name. */
@@ -137,7 +137,7 @@ static bool json_string_is_secret(struct str s)
            memmem(s.p, s.n, "token=", 6);
 }
 
-static void redact_json(struct str text, const char *place, struct buf *out)
+static void redact_json(struct str text, const char *location, struct buf *out)
 {
     const char *p = text.p, *end = text.p + text.n, *plain = p;
     bool hides = false; /* the next value is secret */
@@ -173,7 +173,7 @@ static void redact_json(struct str text, const char *place, struct buf *out)
             append_redacted_message(out, str_slice(p, n), STR("\\\""), of_secret);
             plain = p + n;
         }
-        hides = is_key && is_secret_key(inside, place);
+        hides = is_key && is_secret_key(inside, location);
         refusal = is_key && str_is(inside, "message");
         if (is_key && !is_error_tree_key(inside))
             of_secret = hides;
@@ -182,7 +182,7 @@ static void redact_json(struct str text, const char *place, struct buf *out)
     append_valid_utf8(out, str_slice(plain, (size_t)(p - plain)));
 }
 
-static void redact_form(struct str text, const char *place, struct buf *out)
+static void redact_form(struct str text, const char *location, struct buf *out)
 {
     bool first = true;
 
@@ -198,22 +198,22 @@ static void redact_form(struct str text, const char *place, struct buf *out)
         if (!has_value)
             continue;
         buf_add_char(out, '=');
-        if (is_secret_key(key, place))
+        if (is_secret_key(key, location))
             buf_add_lit(out, "***");
         else
             append_valid_utf8(out, pair);
     }
 }
 
-void redact_body(struct str text, const char *place, struct buf *out)
+void redact_body(struct str text, const char *location, struct buf *out)
 {
     const char *first = text.n ? skip_space(text.p, text.p + text.n) : text.p;
     bool json = first < text.p + text.n && strchr("{[\"", *first);
 
     if (json)
-        redact_json(text, place, out);
+        redact_json(text, location, out);
     else
-        redact_form(text, place, out);
+        redact_form(text, location, out);
 }
 
 static size_t count_segments(struct str path)
@@ -228,9 +228,9 @@ static size_t count_segments(struct str path)
 }
 
 /* The last segments of the path correspond to the segments of the route's template. */
-static bool is_secret_segment(struct str segment, size_t left, const char *place)
+static bool is_secret_segment(struct str segment, size_t left, const char *location)
 {
-    struct str row = str_of(place ? place : "");
+    struct str row = str_of(location ? location : "");
     size_t skip = count_segments(row);
 
     if (segment.n > PATH_SEGMENT_MAX)
@@ -242,7 +242,7 @@ static bool is_secret_segment(struct str segment, size_t left, const char *place
     return str_ends(str_cut(&row, '/'), STR("token}"));
 }
 
-void redact_target(struct str target, const char *place, struct buf *out)
+void redact_target(struct str target, const char *location, struct buf *out)
 {
     struct str query = target, path = str_cut(&query, '?');
     const char *end = path.p + path.n;
@@ -251,7 +251,7 @@ void redact_target(struct str target, const char *place, struct buf *out)
     while (path.n) {
         struct str segment = str_cut(&path, '/');
 
-        if (is_secret_segment(segment, left--, place))
+        if (is_secret_segment(segment, left--, location))
             buf_add_lit(out, "***");
         else
             append_valid_utf8(out, segment);
@@ -260,7 +260,7 @@ void redact_target(struct str target, const char *place, struct buf *out)
     }
     if (query.n) {
         buf_add_char(out, '?');
-        redact_form(query, place, out);
+        redact_form(query, location, out);
     }
 }
 
@@ -306,16 +306,16 @@ static bool is_url_header(struct str name)
 }
 
 /* Redacts the URL's query and fragment, which may be a token. */
-static void redact_url(struct str address, const char *place, struct buf *out)
+static void redact_url(struct str address, const char *location, struct buf *out)
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
 
-    redact_target(rest, place, out);
+    redact_target(rest, location, out);
     if (fragment.n)
         buf_add_lit(out, "#***");
 }
 
-void redact_headers(struct str lines, const char *place, struct buf *out)
+void redact_headers(struct str lines, const char *location, struct buf *out)
 {
     while (lines.n) {
         struct str value = str_cut(&lines, '\n'), name;
@@ -333,7 +333,7 @@ void redact_headers(struct str lines, const char *place, struct buf *out)
         if (is_secret_header(name))
             append_redacted_authorization(out, value);
         else if (is_url_header(name))
-            redact_url(value, place, out);
+            redact_url(value, location, out);
         else
             append_valid_utf8(out, value);
         buf_add_char(out, '\n');

@@ -61,30 +61,30 @@ static enum err find_username(struct tx *tx, struct cached_username **names, sno
     return OK;
 }
 
-static struct str redacted_body(struct arena *arena, struct str text, const char *place)
+static struct str redacted_body(struct arena *arena, struct str text, const char *location)
 {
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_body(text, place, &out);
+    redact_body(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
-static struct str redacted_target(struct arena *arena, struct str text, const char *place)
+static struct str redacted_target(struct arena *arena, struct str text, const char *location)
 {
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_target(text, place, &out);
+    redact_target(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 
-static struct str redacted_problem(struct arena *arena, struct str text, const char *place)
+static struct str redacted_problem(struct arena *arena, struct str text, const char *location)
 {
     struct buf out;
 
     buf_init(&out, TRAFFIC_VIEW_MAX_BYTES);
-    redact_problem(text, place, &out);
+    redact_problem(text, location, &out);
     return buf_move_to_arena(&out, arena);
 }
 

@@ -208,7 +208,7 @@ static enum err error_from_errno(void)
     return errno == EAGAIN || errno == EWOULDBLOCK ? ERR_OVERLOADED : ERR_UNAVAILABLE;
 }
 
-static enum err connect_to_control_socket(const struct control_folder *place, const char *name,
+static enum err connect_to_control_socket(const struct control_folder *location, const char *name,
                                           int64_t seconds, int *ret)
 {
     struct sockaddr_un at;
@@ -217,7 +217,7 @@ static enum err connect_to_control_socket(const struct control_folder *place, co
     if (fd < 0)
         return ERR_UNAVAILABLE;
     set_socket_timeouts(fd, seconds);
-    make_socket_address(place, name, &at);
+    make_socket_address(location, name, &at);
     if (connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
         enum err e = error_from_errno();
 
@@ -228,12 +228,12 @@ static enum err connect_to_control_socket(const struct control_folder *place, co
     return OK;
 }
 
-static enum err request_from_socket(const struct control_folder *place, const char *name,
+static enum err request_from_socket(const struct control_folder *location, const char *name,
                                     int64_t seconds, const char *question, struct buf *out)
 {
     ssize_t got = -1;
     int fd;
-    enum err e = connect_to_control_socket(place, name, seconds, &fd);
+    enum err e = connect_to_control_socket(location, name, seconds, &fd);
 
     if (e)
         return e;
@@ -264,8 +264,8 @@ static enum err request_from_servers(const char *folder, const char *question, i
          * command. */
         if (!is_control_socket(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
-        struct control_folder place = { folder, dirfd(dir) };
-        enum err one = request_from_socket(&place, d->d_name, seconds, question, out);
+        struct control_folder location = { folder, dirfd(dir) };
+        enum err one = request_from_socket(&location, d->d_name, seconds, question, out);
         /* Ignore sockets that stopped servers left behind. */
         if (!one || (e && one != ERR_UNAVAILABLE))
             e = one;

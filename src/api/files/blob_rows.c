@@ -122,7 +122,7 @@ struct blob_cleanup {
     uv_work_t work;
     struct api *api;
     struct arena *arena;
-    const struct written_blob *kept;
+    const struct written_blob *retained;
 };
 
 static void clean_up_blobs(uv_work_t *w)
@@ -130,7 +130,7 @@ static void clean_up_blobs(uv_work_t *w)
     struct blob_cleanup *end = w->data;
     struct store *store = end->api->options.store;
 
-    for (const struct written_blob *k = end->kept; k; k = k->next) {
+    for (const struct written_blob *k = end->retained; k; k = k->next) {
         if (k->delete_anyway)
             blob_delete(store, k->name);
         else
@@ -177,7 +177,7 @@ void call_delete_unused_blobs(struct call *call, enum err e)
     struct blob_cleanup *end = arena_alloc(arena, sizeof *end);
 
     *end = (struct blob_cleanup){ .work.data = end, .api = call->api, .arena = arena };
-    end->kept = copy_written_blobs(arena, written, e);
+    end->retained = copy_written_blobs(arena, written, e);
     atomic_fetch_add_explicit(&call->api->running, 1, memory_order_relaxed);
     uv_queue_work(loop_uv(call->loop), &end->work, clean_up_blobs, on_blobs_cleaned_up);
 }

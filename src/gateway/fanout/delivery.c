@@ -104,8 +104,8 @@ static bool subscription_can_view_event(const struct delivery *d, struct topic_s
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
         return true;
-    uint64_t rights = subscription_event_permissions(seat, to);
-    if ((looks && !(rights & PERMISSION(VIEW_CHANNEL))) || (to->any_of && !(rights & to->any_of)))
+    uint64_t perms = subscription_event_permissions(seat, to);
+    if ((looks && !(perms & PERMISSION(VIEW_CHANNEL))) || (to->any_of && !(perms & to->any_of)))
         return false;
     return to->private_thread || !to->user_count || subscription_can_grant_roles(seat, to);
 }

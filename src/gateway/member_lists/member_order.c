@@ -52,12 +52,12 @@ void member_order_clear(struct member_order *o)
 
 void member_order_remove_gone(struct member_order *o)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < o->count; i++)
         if (!o->items[i]->gone)
-            o->items[kept++] = o->items[i];
-    o->count = kept;
+            o->items[retained++] = o->items[i];
+    o->count = retained;
 }
 
 /* Binary search. Returns how many of the first `count` items sort before m. */
@@ -91,11 +91,12 @@ void member_order_insert(struct member_order *o, struct ordered_member **more, s
     qsort(more, count, sizeof *more, compare_member_pointers);
     o->count += count;
     for (size_t left = count; left; left--) {
-        size_t place = member_order_position(o, end, more[left - 1]);
+        size_t location = member_order_position(o, end, more[left - 1]);
 
-        memmove(o->items + place + left, o->items + place, (end - place) * sizeof *o->items);
-        o->items[place + left - 1] = more[left - 1];
-        end = place;
+        memmove(o->items + location + left, o->items + location,
+                (end - location) * sizeof *o->items);
+        o->items[location + left - 1] = more[left - 1];
+        end = location;
     }
 }
 

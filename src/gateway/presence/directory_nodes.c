@@ -403,19 +403,19 @@ void directory_on_session_lost(struct directory *d, struct str record)
 /* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all are. */
 static bool show_some_sessions_offline(struct directory *d, struct directory_node *p)
 {
-    unsigned faded = 0;
+    unsigned was_shown_offline = 0;
 
-    for (struct link *at = p->sessions.next; at != &p->sessions && faded < SESSIONS_PER_CALL;
-         at = at->next) {
+    for (struct link *at = p->sessions.next;
+         at != &p->sessions && was_shown_offline < SESSIONS_PER_CALL; at = at->next) {
         struct remote_session *r = container_of(at, struct remote_session, of_node);
 
         if (r->shown_offline)
             continue;
-        faded++;
+        was_shown_offline++;
         if (remote_session_show_offline(d, r) && !r->bot)
             notify_lost_session_friends(d->gateway, r->user_id);
     }
-    return faded == 0;
+    return was_shown_offline == 0;
 }
 
 static bool drop_some_sessions(struct directory *d, struct directory_node *p)

@@ -272,7 +272,7 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
 static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
 {
     const struct opcode_row *row = gateway_upcalls.opcode_find(op);
-    bool stranger = p->state != SOCKET_HAS_SESSION;
+    bool unidentified = p->state != SOCKET_HAS_SESSION;
     bool bot = p->session && p->session->bot;
 
     if (!is_within_rate_limit(p, row && row->flags & OP_IS_HEARTBEAT)) {
@@ -284,7 +284,7 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             gateway_socket_close(p, CLOSE_IDENTIFIED, "already identified");
             return;
         }
-    } else if (stranger && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
+    } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
         /* Between IDENTIFY and READY other opcodes are ignored. */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");

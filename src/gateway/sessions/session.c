@@ -428,12 +428,12 @@ void session_on_disconnect(struct session *s)
     session_tasks_continue(s);
 }
 
-static void session_set_shown_offline(struct session *s, bool faded)
+static void session_set_shown_offline(struct session *s, bool was_shown_offline)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
     pthread_mutex_lock(&g->lock);
-    s->presence.shown_offline = faded;
+    s->presence.shown_offline = was_shown_offline;
     pthread_mutex_unlock(&g->lock);
     gateway_upcalls.presence_change(s, false);
 }

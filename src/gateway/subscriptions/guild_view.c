@@ -218,8 +218,8 @@ uint64_t subscription_event_permissions(struct topic_subscription *seat, const s
     if (!seat->topic->view)
         return 0;
     struct permission_input who = member_access_from_subscription(seat);
-    uint64_t rights = input_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
+    uint64_t perms = input_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
     bool member =
         to->private_thread && (to->starter_id == who.user_id || audience_has_id(to, who.user_id));
-    return limit_permissions_to_thread(to->thread_type, member, rights);
+    return limit_permissions_to_thread(to->thread_type, member, perms);
 }

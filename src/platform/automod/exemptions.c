@@ -13,12 +13,12 @@ static const char SET_EXEMPT[] =
 static void remove_id_from_list(struct list *ids, snowflake id)
 {
     snowflake *all = ids->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
         if (all[i] != id)
-            all[kept++] = all[i];
-    ids->count = kept;
+            all[retained++] = all[i];
+    ids->count = retained;
 }
 
 /* The compiled set does not contain exemptions, so the version does not change. */

@@ -76,13 +76,13 @@ static int compare_keywords(const void *a, const void *b)
 /* Sorts the keywords and removes duplicates within a rule. */
 static size_t sort_keywords(struct keyword_entry *entries, size_t count)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     qsort(entries, count, sizeof *entries, compare_keywords);
     for (size_t i = 0; i < count; i++)
-        if (!kept || !is_same_keyword(&entries[i], &entries[kept - 1]))
-            entries[kept++] = entries[i];
-    return kept;
+        if (!retained || !is_same_keyword(&entries[i], &entries[retained - 1]))
+            entries[retained++] = entries[i];
+    return retained;
 }
 
 /* The sorted keywords that share the prefix of a node; depth is the length of the prefix. */

@@ -32,15 +32,15 @@ static enum err check_alert_channel(struct call *call, size_t number, snowflake 
     struct json_path metadata = json_path_key(&one, STR("metadata"));
     struct json_path at = json_path_key(&metadata, STR("channel_id"));
     struct channel c;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
     enum err e = channel_find(call->tx, channel_id, &c);
 
     if (!e && c.guild_id.value == call->target.guild->id &&
         (c.type == CHANNEL_TEXT || c.type == CHANNEL_ANNOUNCEMENT))
-        e = member_permissions_in_channel(call->tx, call->target.member_access, &c, &rights);
+        e = member_permissions_in_channel(call->tx, call->target.member_access, &c, &perms);
     if (e && e != ERR_UNKNOWN_CHANNEL)
         return e;
-    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+    if (!(perms & PERMISSION(VIEW_CHANNEL)))
         form_add_error(&call->form, &at, FORM_CHOICES,
                        "Value must be a text channel of the guild that you can view.");
     return OK;

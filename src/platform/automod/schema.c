@@ -331,15 +331,15 @@ static void normalize_list(struct opt_list *list, bool fits)
 
 static void normalize_action(struct arena *arena, struct automod_action *a)
 {
-    struct automod_action_metadata *kept = arena_alloc(arena, sizeof *kept);
+    struct automod_action_metadata *retained = arena_alloc(arena, sizeof *retained);
 
     if (a->metadata && a->type == AUTOMOD_ALERT)
-        kept->channel_id = a->metadata->channel_id;
+        retained->channel_id = a->metadata->channel_id;
     if (a->metadata && a->type == AUTOMOD_TIMEOUT)
-        kept->duration_seconds = a->metadata->duration_seconds;
+        retained->duration_seconds = a->metadata->duration_seconds;
     if (a->metadata && a->type == AUTOMOD_BLOCK && a->metadata->custom_message.given == GIVEN)
-        kept->custom_message = a->metadata->custom_message;
-    a->metadata = kept;
+        retained->custom_message = a->metadata->custom_message;
+    a->metadata = retained;
 }
 
 void automod_rule_normalize(struct arena *arena, struct automod_rule *r)

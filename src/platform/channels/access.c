@@ -96,7 +96,7 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     bool prefetched =
         tx_needs_round_trips(call->tx) &&
         (prefetched_by_route ? channel_guild_is_cached(id) : channel_access_prefetch(call, id));
-    uint64_t rights;
+    uint64_t perms;
     enum err e = channel_find_without_overwrites(call->tx, id, c);
 
     if (e)
@@ -113,9 +113,9 @@ static enum err read_channel_and_permissions(struct call *call, snowflake id,
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, &rights);
+        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, &perms);
     if (!e)
-        set_target_permissions(&call->target, rights);
+        set_target_permissions(&call->target, perms);
     if (!e && !(call->target.permissions & PERMISSION(VIEW_CHANNEL)))
         e = ERR_MISSING_ACCESS;
     return e;

@@ -24,7 +24,7 @@ bool thread_is_nearly_archived(const struct channel *c)
            (c->thread_metadata->archived || archiving_due_at(c) - MINUTE_US < clock_us());
 }
 
-enum err require_thread_open(const struct channel *c, uint64_t rights)
+enum err require_thread_open(const struct channel *c, uint64_t perms)
 {
     const struct thread_metadata *t = c->thread_metadata;
 
@@ -32,7 +32,7 @@ enum err require_thread_open(const struct channel *c, uint64_t rights)
         return OK;
     if (t->archived)
         return ERR_THREAD_ARCHIVED;
-    return t->locked && !(rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_LOCKED : OK;
+    return t->locked && !(perms & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_LOCKED : OK;
 }
 
 static const char ACTIVE_THREADS[] =

@@ -163,7 +163,7 @@ enum err check_active_thread_limit(struct tx *tx, snowflake guild_id);
 
 /* Checks whether messages of a thread may be changed or reacted to: ERR_THREAD_ARCHIVED,
  * ERR_THREAD_LOCKED. Other channels always pass. */
-enum err require_thread_open(const struct channel *c, uint64_t rights);
+enum err require_thread_open(const struct channel *c, uint64_t perms);
 
 /* Schedules the automatic archiving of an open thread. Call it when the thread is created or
  * unarchived, or when its auto-archive duration changes. */

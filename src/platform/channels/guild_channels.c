@@ -13,15 +13,15 @@ enum err list_guild_channels(struct call *call)
     struct channel *all = channels.items;
     size_t seen = 0;
     for (size_t i = 0; i < channels.count; i++) {
-        uint64_t rights;
+        uint64_t perms;
 
-        e = member_permissions_in_channel(call->tx, call->target.member_access, &all[i], &rights);
+        e = member_permissions_in_channel(call->tx, call->target.member_access, &all[i], &perms);
         if (e)
             return e;
-        if (!(rights & PERMISSION(VIEW_CHANNEL)))
+        if (!(perms & PERMISSION(VIEW_CHANNEL)))
             continue;
         if (query->permissions)
-            all[i].permissions = (struct opt_id){ GIVEN, rights };
+            all[i].permissions = (struct opt_id){ GIVEN, perms };
         all[seen++] = all[i];
     }
     channels.count = seen;

@@ -19,12 +19,12 @@ static const struct slow_mode_statements {
 };
 
 /* Moderators of a channel are exempt from slow mode. */
-static bool slow_mode_applies(const struct channel *c, uint64_t rights)
+static bool slow_mode_applies(const struct channel *c, uint64_t perms)
 {
     const uint64_t exempt =
         PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
 
-    return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(rights & exempt);
+    return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(perms & exempt);
 }
 
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,

@@ -83,14 +83,14 @@ static bool is_same_name(struct opt_str a, struct opt_str b)
 static void sort_and_deduplicate(struct list *contacts)
 {
     struct contact *all = contacts->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     if (contacts->count)
         qsort(all, contacts->count, sizeof *all, compare_digests);
     for (size_t i = 0; i < contacts->count; i++)
-        if (!kept || compare_digests(&all[i], &all[kept - 1]) != 0)
-            all[kept++] = all[i];
-    contacts->count = kept;
+        if (!retained || compare_digests(&all[i], &all[retained - 1]) != 0)
+            all[retained++] = all[i];
+    contacts->count = retained;
 }
 
 static enum err read_contacts(struct tx *tx, snowflake user_id, struct list *ret)
@@ -133,7 +133,7 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
     enum err e = read_contacts(tx, user_id, &known);
 
     sort_and_deduplicate(contacts);
-    bool *kept = arena_array(tx_arena(tx), bool, contacts->count + 1);
+    bool *retained = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
         const struct contact *old = (const struct contact *)known.items + i;
         const struct contact *c =
@@ -141,12 +141,12 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
                             : NULL;
 
         if (c)
-            kept[c - all] = is_same_name(c->name, old->name);
+            retained[c - all] = is_same_name(c->name, old->name);
         else
             e = tx_exec(tx, DELETE_CONTACT, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
     }
     for (size_t i = 0; !e && i < contacts->count; i++)
-        if (!kept[i])
+        if (!retained[i])
             *(struct contact *)list_append(tx_arena(tx), &fresh, sizeof *all) = all[i];
     return e ? e : insert_contacts(tx, user_id, &fresh);
 }

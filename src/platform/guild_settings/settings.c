@@ -31,10 +31,10 @@ static enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake 
     *ret = default_guild_settings(guild_id);
     if (e || !found)
         return e;
-    const struct guild_settings *kept =
+    const struct guild_settings *retained =
         json_column_decode(tx_arena(tx), &guild_settings_type, row_text(&row, 0));
-    if (kept)
-        *ret = *kept;
+    if (retained)
+        *ret = *retained;
     return OK;
 }
 
@@ -170,7 +170,7 @@ static bool override_differs_from_default(const struct channel_override *o)
 static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
-    size_t kept = 0;
+    size_t retained = 0;
     enum err e = OK;
 
     if (s->channel_overrides.count <= MAX_OVERRIDES_PER_GUILD)
@@ -181,9 +181,9 @@ static enum err drop_useless_overrides(struct call *call, struct guild_settings 
         if (override_differs_from_default(&o[i]))
             e = channel_belongs_to_settings(call, s, o[i].channel_id, &found);
         if (found)
-            o[kept++] = o[i];
+            o[retained++] = o[i];
     }
-    s->channel_overrides.count = kept;
+    s->channel_overrides.count = retained;
     return e;
 }
 

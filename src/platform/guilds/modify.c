@@ -54,12 +54,12 @@ static const char *const changeable[] = {
 
 static enum err store_guild_pictures(struct call *call)
 {
-    struct opt_str *kept = call_passed_data(call, "opt_str");
+    struct opt_str *retained = call_passed_data(call, "opt_str");
     snowflake id = call_path_id(call, "guild.id");
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         const struct opt_image *in = INPUT_AT(struct opt_image, call->body, pictures[i].in);
-        enum err e = picture_store(call, pictures[i].area, id, in, &kept[i]);
+        enum err e = picture_store(call, pictures[i].area, id, in, &retained[i]);
 
         if (e)
             return e;
@@ -69,11 +69,12 @@ static enum err store_guild_pictures(struct call *call)
 
 enum err prepare_modify_guild(struct call *call)
 {
-    struct opt_str *kept = call_pass_data(call, "opt_str", COUNT_OF(pictures) * sizeof *kept);
+    struct opt_str *retained =
+        call_pass_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
-        kept[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
-        if (kept[i].given == GIVEN) {
+        retained[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
+        if (retained[i].given == GIVEN) {
             call->read = call_read_nothing;
             call->compute = store_guild_pictures;
         }
@@ -83,16 +84,16 @@ enum err prepare_modify_guild(struct call *call)
 
 static enum err apply_guild_pictures(struct call *call, struct guild *g)
 {
-    const struct opt_str *kept = call_passed_data(call, "opt_str");
+    const struct opt_str *retained = call_passed_data(call, "opt_str");
     enum err e = OK;
 
     for (size_t i = 0; !e && i < COUNT_OF(pictures); i++) {
         struct opt_str *now = MEMBER_AT(struct opt_str, g, pictures[i].out);
 
-        if (kept[i].given == ABSENT)
+        if (retained[i].given == ABSENT)
             continue;
-        e = picture_replace(call, pictures[i].area, g->id, now, &kept[i]);
-        *now = kept[i];
+        e = picture_replace(call, pictures[i].area, g->id, now, &retained[i]);
+        *now = retained[i];
     }
     return e;
 }

@@ -23,18 +23,18 @@ static enum err check_granted_permissions(const struct call *call, uint64_t gran
 static enum err store_role_icon(struct call *call)
 {
     const struct role_draft *in = call->body;
-    struct stored_role_icon *kept = call_passed_data(call, "stored_role_icon");
+    struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
 
-    return picture_store(call, "role-icons", kept->id, &in->icon, &kept->icon);
+    return picture_store(call, "role-icons", retained->id, &in->icon, &retained->icon);
 }
 
 static enum err prepare_role_icon(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
-    struct stored_role_icon *kept = call_pass_data(call, "stored_role_icon", sizeof *kept);
+    struct stored_role_icon *retained = call_pass_data(call, "stored_role_icon", sizeof *retained);
 
-    kept->id = id;
-    kept->icon.given = in->icon.given;
+    retained->id = id;
+    retained->icon.given = in->icon.given;
     if (in->icon.given == GIVEN) {
         call->read = call_read_nothing;
         call->compute = store_role_icon;
@@ -96,19 +96,19 @@ static enum err check_role_limit(struct call *call)
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct stored_role_icon *kept = call_passed_data(call, "stored_role_icon");
+    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
     if (e)
         return e;
     struct role role = {
-        .id = kept->id,
+        .id = retained->id,
         .guild_id = guild_id,
         .name = STR("new role"),
         .permissions = everyone.permissions,
         .position = 1,
-        .icon = kept->icon,
+        .icon = retained->icon,
     };
     role_draft_apply(call->arena, &role, call->body, everyone.permissions);
     e = check_granted_permissions(call, role.permissions);
@@ -143,15 +143,15 @@ static bool changes_more_than_permissions(const struct role_draft *in)
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
-    const struct stored_role_icon *kept = call_passed_data(call, "stored_role_icon");
+    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
     if (e)
         return e;
     role_draft_apply(call->arena, &role, in, everyone.permissions);
-    if (kept->icon.given != ABSENT)
-        role.icon = kept->icon;
+    if (retained->icon.given != ABSENT)
+        role.icon = retained->icon;
     e = picture_replace(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);

@@ -146,7 +146,7 @@ static enum err check_delete_invite_permission(struct call *call)
 {
     const struct invite *i = call->target.invite;
     struct member_access standing;
-    uint64_t rights;
+    uint64_t perms;
 
     if (i->vanity)
         return ERR_INVITE_CODE_INVALID;
@@ -157,10 +157,10 @@ static enum err check_delete_invite_permission(struct call *call)
     }
     enum err e = member_access_find(call->tx, i->guild_id.value, call->caller->id, &standing);
     if (!e)
-        e = member_permissions_in_channel(call->tx, &standing, i->channel, &rights);
+        e = member_permissions_in_channel(call->tx, &standing, i->channel, &perms);
     if (e)
         return e;
-    if ((rights & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
+    if ((perms & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
         return OK;
     e = member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
     return e == ERR_MISSING_PERMISSIONS ? member_refusal_in_channel(call->tx, &standing, i->channel,

@@ -28,11 +28,11 @@ static enum err check_current_member_patch(struct call *call)
 static enum err store_member_pictures(struct call *call)
 {
     const struct current_member_patch *in = call->body;
-    struct stored_pictures *kept = call_passed_data(call, "stored_pictures");
+    struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
     snowflake id = call->caller->id;
-    enum err e = picture_store(call, "member-avatars", id, &in->avatar, &kept->avatar);
+    enum err e = picture_store(call, "member-avatars", id, &in->avatar, &retained->avatar);
 
-    return e ? e : picture_store(call, "member-banners", id, &in->banner, &kept->banner);
+    return e ? e : picture_store(call, "member-banners", id, &in->banner, &retained->banner);
 }
 
 enum err prepare_modify_current_member(struct call *call)
@@ -51,29 +51,29 @@ enum err prepare_modify_current_member(struct call *call)
 static const char SAVE_BIO[] = "update members set bio = $3 where guild_id = $1 and user_id = $2";
 
 static enum err replace_picture(struct call *call, const char *area, struct opt_str *now,
-                                const struct opt_str *kept)
+                                const struct opt_str *retained)
 {
     enum err e = OK;
 
-    if (kept->given != ABSENT) {
-        e = picture_replace(call, area, call->caller->id, now, kept);
-        *now = *kept;
+    if (retained->given != ABSENT) {
+        e = picture_replace(call, area, call->caller->id, now, retained);
+        *now = *retained;
     }
     return e;
 }
 
 static enum err replace_member_pictures(struct call *call, struct member *m)
 {
-    const struct stored_pictures *kept = call_passed_data(call, "stored_pictures");
-    enum err e = replace_picture(call, "member-avatars", &m->avatar, &kept->avatar);
+    const struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
+    enum err e = replace_picture(call, "member-avatars", &m->avatar, &retained->avatar);
 
-    return e ? e : replace_picture(call, "member-banners", &m->banner, &kept->banner);
+    return e ? e : replace_picture(call, "member-banners", &m->banner, &retained->banner);
 }
 
 enum err modify_current_member(struct call *call)
 {
     const struct current_member_patch *in = call->body;
-    const struct stored_pictures *kept = call_passed_data(call, "stored_pictures");
+    const struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
     struct member *m = call->target.member_access->member;
 
     enum err e = check_current_member_patch(call);
@@ -91,7 +91,7 @@ enum err modify_current_member(struct call *call)
     if (!e && in->bio.given)
         e = tx_exec(call->tx, SAVE_BIO,
                     BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(in->bio)), NULL);
-    if (!e && (in->nick.given || kept->avatar.given || kept->banner.given))
+    if (!e && (in->nick.given || retained->avatar.given || retained->banner.given))
         e = member_update_and_emit(call, m);
     return e ? e : call_reply(call, m);
 }

@@ -6,9 +6,9 @@
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
-static bool caller_has_permissions(const struct call *call, uint64_t rights)
+static bool caller_has_permissions(const struct call *call, uint64_t perms)
 {
-    return (call->target.permissions & rights) == rights;
+    return (call->target.permissions & perms) == perms;
 }
 
 static bool is_caller_the_member(const struct call *call)

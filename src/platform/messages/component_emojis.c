@@ -104,7 +104,7 @@ struct emoji_user sender_emoji_user(const struct message_sender *from)
     return (struct emoji_user){ .user_id = from->user_id,
                                 .application_id = from->application_id,
                                 .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                                .permissions = from->rights };
+                                .permissions = from->perms };
 }
 
 enum err components_resolve_emojis(struct call *call, const struct message_sender *from,

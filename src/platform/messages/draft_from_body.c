@@ -75,7 +75,7 @@ static enum err resolve_reply(struct call *call, const struct message_sender *fr
     struct message m;
     bool found = false;
 
-    if (!(from->rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!(from->perms & PERMISSION(READ_MESSAGE_HISTORY)))
         return ERR_REPLY_WITHOUT_HISTORY;
     enum err e = message_row_read(call->tx, c->id, in->message_id, &m, &found);
     if (e)
@@ -145,7 +145,7 @@ static enum err poll_of_body(struct call *call, const struct message_sender *fro
     *ret = NULL;
     if (in->poll.given != GIVEN)
         return OK;
-    if (!channel_is_private(c->type) && !(from->rights & PERMISSION(SEND_POLLS)))
+    if (!channel_is_private(c->type) && !(from->perms & PERMISSION(SEND_POLLS)))
         return ERR_MISSING_PERMISSIONS;
     enum err e = poll_from_draft(call, in->poll.value, &who, &poll);
     *ret = poll;
@@ -228,9 +228,9 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
         e = stickers_of_body(call, from, &ret->sticker_items);
     if (e)
         return e;
-    if (ret->tts && !(from->rights & PERMISSION(SEND_TTS_MESSAGES)))
+    if (ret->tts && !(from->perms & PERMISSION(SEND_TTS_MESSAGES)))
         return ERR_MISSING_PERMISSIONS;
-    if (ret->attachments.count && !(from->rights & PERMISSION(ATTACH_FILES)))
+    if (ret->attachments.count && !(from->perms & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
     bool forwards = body_is_forward(in);
     if (forwards)
@@ -244,7 +244,7 @@ enum err message_draft_from_body(struct call *call, const struct message_sender 
     if (in->message_reference.given == GIVEN && !forwards)
         e = resolve_reply(call, from, in->message_reference.value, ret, &replied);
     if (!e)
-        e = mentions_resolve(call, from->channel, from->rights, ret->content,
+        e = mentions_resolve(call, from->channel, from->perms, ret->content,
                              effective_allowed_mentions(from, in), replied, &mentions);
     if (e)
         return e;
@@ -303,7 +303,7 @@ static enum err update_mentions(struct call *call, const struct message_sender *
     snowflake replied =
         referenced && referenced->webhook_id.given != GIVEN ? referenced->author_id : 0;
     struct resolved_mentions mentions;
-    enum err e = mentions_resolve(call, from->channel, from->rights, m->content,
+    enum err e = mentions_resolve(call, from->channel, from->perms, m->content,
                                   effective_allowed_mentions(from, in), replied, &mentions);
 
     if (e)

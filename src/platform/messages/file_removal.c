@@ -29,12 +29,12 @@ static bool message_is_empty(const struct message *m)
 static void remove_attachment_from_list(struct call *call, struct message *m, snowflake file_id)
 {
     const struct attachment *a = m->attachments.items;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     for (size_t i = 0; i < m->attachments.count; i++)
         if ((a[i].file_id ? a[i].file_id : a[i].id) != file_id)
-            *(struct attachment *)list_append(call->arena, &kept, sizeof *a) = a[i];
-    m->attachments = kept;
+            *(struct attachment *)list_append(call->arena, &retained, sizeof *a) = a[i];
+    m->attachments = retained;
 }
 
 static enum err remove_file_from_message(struct call *call, const struct file_use *use,

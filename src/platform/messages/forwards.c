@@ -119,13 +119,13 @@ static bool select_forwarded_embeds(struct call *call, const struct list *chosen
 static bool select_forwarded_attachments(const struct list *chosen, struct message *m)
 {
     struct attachment *a = m->attachments.items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < m->attachments.count; i++)
         if (id_list_contains(chosen, a[i].id))
-            a[kept++] = a[i];
-    m->attachments.count = kept;
-    return kept == chosen->count;
+            a[retained++] = a[i];
+    m->attachments.count = retained;
+    return retained == chosen->count;
 }
 
 static enum err select_forwarded_parts(struct call *call, const struct forward_selection *only,

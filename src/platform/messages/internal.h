@@ -178,7 +178,7 @@ struct resolved_mentions {
 };
 /* Resolves the mentions of a text that the sender's permissions and `allowed` (may be NULL) permit.
  * replied: author of the message that this message replies to, or 0. */
-enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t rights,
+enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
                           struct str content, const struct allowed_mentions *allowed,
                           snowflake replied, struct resolved_mentions *ret);
 

@@ -44,7 +44,7 @@ static enum err can_read_channel_messages(struct call *call, const struct member
 {
     const uint64_t reading = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
     struct channel c;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
     enum err e = channel_find(call->tx, id, &c);
 
     *ret = false;
@@ -52,8 +52,8 @@ static enum err can_read_channel_messages(struct call *call, const struct member
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     if (c.guild_id.given != GIVEN || c.guild_id.value != who->guild_id)
         return OK;
-    e = member_permissions_in_channel(call->tx, who, &c, &rights);
-    *ret = (rights & reading) == reading;
+    e = member_permissions_in_channel(call->tx, who, &c, &perms);
+    *ret = (perms & reading) == reading;
     return e;
 }
 

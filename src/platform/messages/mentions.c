@@ -81,7 +81,7 @@ static enum err resolve_user_mentions(struct call *call, const struct candidate_
     return OK;
 }
 
-static enum err resolve_role_mentions(struct call *call, const struct channel *c, uint64_t rights,
+static enum err resolve_role_mentions(struct call *call, const struct channel *c, uint64_t perms,
                                       const struct candidate_mentions *named,
                                       const struct allowed_mentions *allowed, struct list *ret)
 {
@@ -96,13 +96,13 @@ static enum err resolve_role_mentions(struct call *call, const struct channel *c
 
         if (e && e != ERR_UNKNOWN_ROLE)
             return e;
-        if (!e && (role.mentionable || rights & PERMISSION(MENTION_EVERYONE)))
+        if (!e && (role.mentionable || perms & PERMISSION(MENTION_EVERYONE)))
             add_mention_once(call, ret, ids[i]);
     }
     return OK;
 }
 
-enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t rights,
+enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
                           struct str content, const struct allowed_mentions *allowed,
                           snowflake replied, struct resolved_mentions *ret)
 {
@@ -112,10 +112,10 @@ enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t r
     *ret = (struct resolved_mentions){ .everyone = false };
     parse_mentions(call, content, &named);
     ret->everyone = named.everyone && mention_kind_is_allowed(allowed, "everyone") &&
-                    rights & PERMISSION(MENTION_EVERYONE) && c->type != CHANNEL_DM;
+                    perms & PERMISSION(MENTION_EVERYONE) && c->type != CHANNEL_DM;
     e = resolve_user_mentions(call, &named, allowed, &ret->users);
     if (!e && !channel_is_private(c->type))
-        e = resolve_role_mentions(call, c, rights, &named, allowed, &ret->roles);
+        e = resolve_role_mentions(call, c, perms, &named, allowed, &ret->roles);
     if (!e && replied && (!allowed || allowed->replied_user.value))
         add_mention_once(call, &ret->users, replied);
     return e;

@@ -81,7 +81,7 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 /* The sender of a message and the target channel. */
 struct message_sender {
     const struct channel *channel;
-    uint64_t rights;
+    uint64_t perms;
     bool may_use_embeds;     /* bots and webhooks: embeds and components are allowed */
     bool without_components; /* components are not allowed */
     bool may_use_stickers;   /* stickers allowed */

@@ -167,7 +167,7 @@ static enum err prepare_edit_message(struct call *call)
 static enum err edit_message(struct call *call)
 {
     struct message_sender from = { .channel = call->target.channel,
-                                   .rights = call->target.permissions,
+                                   .perms = call->target.permissions,
                                    .may_use_embeds = call->caller->kind == CALLER_BOT,
                                    .user_id = call->caller->id,
                                    .application_id = call->caller->application_id };

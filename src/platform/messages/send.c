@@ -146,7 +146,7 @@ enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct message_sender from = { .channel = c,
-                                   .rights = call->target.permissions,
+                                   .perms = call->target.permissions,
                                    .may_use_embeds = call->caller->kind == CALLER_BOT,
                                    .may_use_stickers = true,
                                    .user_id = call->caller->id,

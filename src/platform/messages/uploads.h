@@ -12,7 +12,7 @@ const struct multipart_part *upload_find(const struct call *call, uint64_t numbe
 enum err upload_store(struct call *call, snowflake id, const struct multipart_part *p,
                       const struct attachment_draft *in, struct attachment *ret);
 /* Makes a file available below /attachments/{place_id} for a day; place_id is not a channel id. */
-enum err upload_publish(struct call *call, snowflake place_id, const struct attachment *a);
+enum err upload_publish(struct call *call, snowflake target_id, const struct attachment *a);
 /* Deletes the attachment's file after the commit. */
 enum err attachment_delete_file(struct call *call, snowflake id);
 /* Returns the name of the blob that contains an attachment's file. */

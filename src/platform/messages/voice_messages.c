@@ -16,7 +16,7 @@ enum err voice_message_check(const struct message_sender *from, const struct mes
     if (!(d->flags & MESSAGE_IS_VOICE_MESSAGE))
         return OK;
     if (!channel_is_private(from->channel->type) &&
-        !(from->rights & PERMISSION(SEND_VOICE_MESSAGES)))
+        !(from->perms & PERMISSION(SEND_VOICE_MESSAGES)))
         return ERR_NO_VOICE_MESSAGES;
     if (has_content_besides_files(d))
         return ERR_VOICE_MESSAGE_CONTENT;

@@ -236,11 +236,11 @@ static bool meets_channel_requirements(struct call *call, const struct onboardin
     for (size_t i = 0; i < counted.count; i++) {
         const struct channel *c = guild_objects_find_channel(&w->positions, id[i]);
         const struct list *o = c ? &c->permission_overwrites.value : NULL;
-        uint64_t rights =
+        uint64_t perms =
             c ? permissions_in_channel(&everyone, c->type, o->items, o->count, false) : 0;
 
         seen += c != NULL;
-        writable += (rights & writing) == writing;
+        writable += (perms & writing) == writing;
     }
     return seen >= NEEDED_CHANNELS && writable >= NEEDED_WRITABLE;
 }

@@ -147,23 +147,23 @@ const struct channel *guild_objects_find_channel(const struct guild_objects *p, 
 static void remove_deleted_roles(struct list *ids, const struct guild_objects *p)
 {
     snowflake *id = ids->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
         if (guild_objects_find_role(p, id[i]))
-            id[kept++] = id[i];
-    ids->count = kept;
+            id[retained++] = id[i];
+    ids->count = retained;
 }
 
 static void remove_deleted_channels(struct list *ids, const struct guild_objects *p)
 {
     snowflake *id = ids->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
         if (guild_objects_find_channel(p, id[i]))
-            id[kept++] = id[i];
-    ids->count = kept;
+            id[retained++] = id[i];
+    ids->count = retained;
 }
 
 void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p)

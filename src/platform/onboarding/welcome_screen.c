@@ -63,7 +63,7 @@ static enum err channel_exists_in_guild(struct tx *tx, snowflake guild_id, snowf
 static enum err remove_deleted_channels(struct tx *tx, snowflake guild_id, struct welcome_screen *s)
 {
     struct welcome_channel *c = s->welcome_channels.items;
-    size_t kept = 0;
+    size_t retained = 0;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < s->welcome_channels.count; i++) {
@@ -71,9 +71,9 @@ static enum err remove_deleted_channels(struct tx *tx, snowflake guild_id, struc
 
         e = channel_exists_in_guild(tx, guild_id, c[i].channel_id, &found);
         if (!e && found)
-            c[kept++] = c[i];
+            c[retained++] = c[i];
     }
-    s->welcome_channels.count = kept;
+    s->welcome_channels.count = retained;
     return e;
 }
 

@@ -21,12 +21,12 @@ static enum err read_event_permissions(struct call *call, const struct scheduled
 
 enum err check_view_event_permission(struct call *call, const struct scheduled_event *e)
 {
-    uint64_t rights;
-    enum err err = read_event_permissions(call, e, &rights);
+    uint64_t perms;
+    enum err err = read_event_permissions(call, e, &perms);
 
     if (err || e->channel_id.given != GIVEN)
         return err;
-    return rights & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
+    return perms & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
 }
 
 /* Returns the permissions that the event's type needs. */
@@ -57,14 +57,14 @@ static enum err lacks_manage_channels_error(struct call *call, const struct sche
 enum err require_event_permission(struct call *call, const struct scheduled_event *e,
                                   uint64_t any_of)
 {
-    uint64_t rights, needs = permissions_of_event_type(e);
-    enum err err = read_event_permissions(call, e, &rights);
+    uint64_t perms, needs = permissions_of_event_type(e);
+    enum err err = read_event_permissions(call, e, &perms);
 
     if (err)
         return err;
-    if (rights & any_of && (rights & needs) == needs)
+    if (perms & any_of && (perms & needs) == needs)
         return OK;
-    return rights & any_of && (needs & ~rights) == PERMISSION(MANAGE_CHANNELS)
+    return perms & any_of && (needs & ~perms) == PERMISSION(MANAGE_CHANNELS)
                ? lacks_manage_channels_error(call, e)
                : ERR_MISSING_PERMISSIONS;
 }

@@ -18,16 +18,16 @@ static void classify_channels(struct call *call, const struct search_query *q,
 
     for (size_t i = 0; i < channels->count; i++) {
         const struct list *o = &c[i].permission_overwrites.value;
-        uint64_t rights = permissions_in_channel(&call->target.member_access->input, c[i].type,
-                                                 o->items, o->count, false);
-        bool reads = (rights & reading) == reading;
+        uint64_t perms = permissions_in_channel(&call->target.member_access->input, c[i].type,
+                                                o->items, o->count, false);
+        bool reads = (perms & reading) == reading;
         bool hidden = c[i].nsfw.value && !q->include_nsfw.value;
 
         if (c[i].type == CHANNEL_CATEGORY)
             continue;
         p->reads = p->reads || reads;
         ids_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
-        if (rights & PERMISSION(MANAGE_THREADS))
+        if (perms & PERMISSION(MANAGE_THREADS))
             ids_add(call->arena, &p->thread_managed, c[i].id);
     }
 }

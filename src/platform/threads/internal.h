@@ -81,9 +81,9 @@ enum err create_post(struct call *call);
 /* Checks the caller's permissions for a change of a post's tags from `before` to `tags`. */
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,
-                                     uint64_t rights);
+                                     uint64_t perms);
 /* Checks that a post has a tag if the forum requires one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
-enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t rights);
+enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms);
 /* Adds the caller as the first member of the thread and reads the thread again. */
 enum err add_thread_creator(struct call *call, struct channel *thread);
 

@@ -158,7 +158,7 @@ enum err read_can_view_parent(struct call *call, const struct channel *thread, s
 {
     struct member_access s;
     struct channel parent;
-    uint64_t rights;
+    uint64_t perms;
     enum err e = member_access_find_of_other(call->tx, thread->guild_id.value, user_id, &s);
 
     *ret = false;
@@ -166,8 +166,8 @@ enum err read_can_view_parent(struct call *call, const struct channel *thread, s
         return e;
     e = channel_find(call->tx, thread->parent_id.value, &parent);
     if (!e)
-        e = member_permissions_in_channel(call->tx, &s, &parent, &rights);
-    *ret = !e && rights & PERMISSION(VIEW_CHANNEL);
+        e = member_permissions_in_channel(call->tx, &s, &parent, &perms);
+    *ret = !e && perms & PERMISSION(VIEW_CHANNEL);
     return e;
 }
 

@@ -15,7 +15,7 @@ static const struct forum_tag *find_forum_tag(const struct channel *forum, snowf
 
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,
-                                     uint64_t rights)
+                                     uint64_t perms)
 {
     const snowflake *ids = tags->items;
 
@@ -25,7 +25,7 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
         if (!tag)
             return ERR_UNKNOWN_TAG_GIVEN;
         if (tag->moderated && !id_list_contains(before, tag->id) &&
-            !(rights & PERMISSION(MANAGE_THREADS)))
+            !(perms & PERMISSION(MANAGE_THREADS)))
             return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
         for (size_t k = 0; k < i; k++)
             if (ids[k] == ids[i])
@@ -38,7 +38,7 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
         const struct forum_tag *tag = find_forum_tag(forum, ids[i]);
 
         if (tag && tag->moderated && !id_list_contains(tags, tag->id) &&
-            !(rights & PERMISSION(MANAGE_THREADS)))
+            !(perms & PERMISSION(MANAGE_THREADS)))
             return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     }
     return OK;
@@ -54,21 +54,21 @@ static bool has_unmoderated_tag(const struct channel *forum)
     return false;
 }
 
-enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t rights)
+enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms)
 {
     if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) || !forum->available_tags.value.count)
         return OK;
-    return has_unmoderated_tag(forum) || rights & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
-                                                                             : ERR_NO_FREE_TAGS;
+    return has_unmoderated_tag(forum) || perms & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
+                                                                            : ERR_NO_FREE_TAGS;
 }
 
 enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t rights)
+                         const struct opt_list *tags, uint64_t perms)
 {
     static const struct list none;
-    enum err e = check_tag_change_permission(call, forum, &tags->value, &none, rights);
+    enum err e = check_tag_change_permission(call, forum, &tags->value, &none, perms);
 
-    return e ? e : check_required_tag(forum, &tags->value, rights);
+    return e ? e : check_required_tag(forum, &tags->value, perms);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ enum err create_post(struct call *call)
     const struct thread_draft *in = call->body;
     const struct channel *forum = call->target.channel;
     struct message_sender from = { .channel = forum,
-                                   .rights = call->target.permissions,
+                                   .perms = call->target.permissions,
                                    .may_use_embeds = call->caller->kind == CALLER_BOT,
                                    .may_use_stickers = true,
                                    .user_id = call->caller->id,

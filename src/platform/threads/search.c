@@ -117,7 +117,7 @@ static const char CANDIDATES[] =
 /* The filter of a search, prepared for comparison. */
 struct thread_filter {
     const struct thread_search_query *query;
-    uint64_t rights;
+    uint64_t perms;
     struct list words; /* struct str */
     struct list tags;  /* snowflakes; only tags that the forum has */
     struct arena *scratch;
@@ -167,7 +167,7 @@ static bool candidate_matches(struct thread_filter *t, const struct rows *r)
 
     if (archived->given == GIVEN && archived->value != (row_int(r, 4) != 0))
         return false;
-    return limit_permissions_to_thread(row_int(r, 1), row_int(r, 8) != 0, t->rights) &&
+    return limit_permissions_to_thread(row_int(r, 1), row_int(r, 8) != 0, t->perms) &&
            tags_match(t, r) && name_matches(t, row_text(r, 3));
 }
 
@@ -271,7 +271,7 @@ static void collect_known_tags(struct call *call, struct thread_filter *t)
 enum err search_threads(struct call *call)
 {
     const struct thread_search_query *q = call->query;
-    struct thread_filter t = { .query = q, .rights = call->target.permissions };
+    struct thread_filter t = { .query = q, .perms = call->target.permissions };
     struct list found = { 0 };
     enum err e = check_channel_can_have_threads(call->target.channel);
 

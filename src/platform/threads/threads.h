@@ -27,7 +27,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
  * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
  * on applied_tags. */
 enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t rights);
+                         const struct opt_list *tags, uint64_t perms);
 /* Creates the post and its first message. Sets the id and the channel of the draft. */
 enum err post_create_and_emit(struct call *call, struct new_thread *plan,
                               struct message_draft *draft, struct channel *ret,

@@ -42,7 +42,7 @@ static struct message_sender sender_of_webhook(const struct call *call)
     const struct webhook_execute_query *q = call->query;
 
     return (struct message_sender){ .channel = call->target.channel,
-                                    .rights = PERMISSIONS_ALL,
+                                    .perms = PERMISSIONS_ALL,
                                     .may_use_embeds = true,
                                     .without_components =
                                         h->application_id.given != GIVEN && !q->with_components,

@@ -49,18 +49,18 @@ enum err check_manage_webhook_permission(struct call *call)
     const struct webhook *h = call->target.webhook;
     struct channel c;
     struct member_access s;
-    uint64_t rights;
+    uint64_t perms;
     enum err e = channel_find(call->tx, h->channel_id, &c);
 
     if (!e)
         e = member_access_find(call->tx, h->guild_id, call->caller->id, &s);
     if (!e)
-        e = member_permissions_in_channel(call->tx, &s, &c, &rights);
+        e = member_permissions_in_channel(call->tx, &s, &c, &perms);
     if (e)
         return e;
-    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+    if (!(perms & PERMISSION(VIEW_CHANNEL)))
         return ERR_MISSING_ACCESS;
-    return rights & PERMISSION(MANAGE_WEBHOOKS)
+    return perms & PERMISSION(MANAGE_WEBHOOKS)
                ? OK
                : member_refusal_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
@@ -177,11 +177,11 @@ static enum err remove_unmanageable_webhooks(struct call *call, struct list *lis
 
     for (size_t i = 0; !e && i < list->count; i++) {
         const struct channel *c = find_channel_by_id(&channels, all[i].channel_id);
-        uint64_t rights = 0;
+        uint64_t perms = 0;
 
         if (c)
-            e = member_permissions_in_channel(call->tx, call->target.member_access, c, &rights);
-        if ((rights & needed) == needed)
+            e = member_permissions_in_channel(call->tx, call->target.member_access, c, &perms);
+        if ((perms & needed) == needed)
             all[manageable++] = all[i];
     }
     list->count = manageable;

@@ -53,14 +53,14 @@ void world_check_json(struct form *form, const struct json_path *here, const cha
 void world_check_string_list(struct form *form, const struct json_path *here, const char *name,
                              const struct opt_str *json);
 void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *rights);
+                             const struct opt_str *perms);
 
 /* --- rights.c: permission sets in readable form --------------------------------------- */
 
 /* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is the bad value. */
 bool permission_names_parse(struct str json, struct arena *arena, uint64_t *ret,
                             struct str *ret_wrong);
-struct opt_str permission_names_encode(uint64_t rights, struct arena *arena);
+struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
 
 /* --- layout.c: readable text ---------------------------------------------------------- */
 

@@ -95,7 +95,7 @@ static enum err find_existing_by_id(struct world_importer *im, const struct worl
                                     snowflake guild, snowflake id, struct str name,
                                     const struct json_path *at, snowflake *ret)
 {
-    struct json_path place = json_path_key(at, STR("id"));
+    struct json_path location = json_path_key(at, STR("id"));
     int64_t here = 0, anywhere = 0, named = 0;
     snowflake other;
     enum err e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
@@ -108,13 +108,13 @@ static enum err find_existing_by_id(struct world_importer *im, const struct worl
     if (e)
         return e;
     if (anywhere)
-        form_add_error(im->form, &place, "WORLD_TAKEN", "this id belongs to another guild's %s",
+        form_add_error(im->form, &location, "WORLD_TAKEN", "this id belongs to another guild's %s",
                        n->word);
     if (named)
-        form_add_error(im->form, &place, "WORLD_TAKEN", "there is a %s '%.*s' with another id",
+        form_add_error(im->form, &location, "WORLD_TAKEN", "there is a %s '%.*s' with another id",
                        n->word, STR_ARGS(name));
     if (id == 0)
-        form_add_error(im->form, &place, "WORLD_TAKEN", "0 is not a valid id");
+        form_add_error(im->form, &location, "WORLD_TAKEN", "0 is not a valid id");
     return OK;
 }
 
@@ -122,7 +122,7 @@ enum err world_find_existing(struct world_importer *im, const struct world_namin
                              snowflake guild, struct opt_id id, struct str name,
                              const struct json_path *at, snowflake *ret)
 {
-    struct json_path place = json_path_key(at, STR("name"));
+    struct json_path location = json_path_key(at, STR("name"));
     int64_t found = 0;
 
     if (id.given == GIVEN)
@@ -132,7 +132,7 @@ enum err world_find_existing(struct world_importer *im, const struct world_namin
     if (e || found < 2)
         return e;
     *ret = 0;
-    form_add_error(im->form, &place, "WORLD_AMBIGUOUS",
+    form_add_error(im->form, &location, "WORLD_AMBIGUOUS",
                    "there are %lld %ss called '%.*s': give the id", (long long)found, n->word,
                    STR_ARGS(form_quote_value(name)));
     return OK;

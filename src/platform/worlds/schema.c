@@ -14,14 +14,13 @@ const struct type type_world_content = { .kind = KIND_STRING, .max = 4000 };
 const struct type type_world_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
 void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
-                             const struct opt_str *rights)
+                             const struct opt_str *perms)
 {
     struct json_path at = json_path_key(here, str_of(name));
     struct str wrong;
     uint64_t bits;
 
-    if (rights->given == GIVEN &&
-        !permission_names_parse(rights->value, form->arena, &bits, &wrong))
+    if (perms->given == GIVEN && !permission_names_parse(perms->value, form->arena, &bits, &wrong))
         form_add_error(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a permission.",
                        STR_ARGS(form_quote_value(wrong)));
 }

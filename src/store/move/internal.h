@@ -77,7 +77,7 @@ enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is 
 struct move_engine {
     /* Whether the target has data. Called before store_open, which might change a database of
      * another program. */
-    enum err (*target_has_data)(const struct move_location *place, bool *ret);
+    enum err (*target_has_data)(const struct move_location *location, bool *ret);
     enum err (*open)(struct move_endpoint *s, bool writes);
     void (*close)(struct move_endpoint *s); /* accepts an endpoint that was never opened */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
@@ -110,7 +110,7 @@ extern const struct move_engine move_engine_sqlite, move_engine_postgres;
 
 struct move_endpoint {
     const struct move_engine *engine;
-    struct move_location place;
+    struct move_location location;
     struct store *store;
     void *connection; /* connection of the engine */
 };

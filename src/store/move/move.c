@@ -12,9 +12,9 @@
 
 enum { MAX_SQL_BYTES = 16 * 1024 * 1024 };
 
-static const struct move_engine *engine_of_location(const struct move_location *place)
+static const struct move_engine *engine_of_location(const struct move_location *location)
 {
-    return place->postgres ? &move_engine_postgres : &move_engine_sqlite;
+    return location->postgres ? &move_engine_postgres : &move_engine_sqlite;
 }
 
 static bool is_same_folder(const char *a, const char *b)
@@ -28,19 +28,19 @@ static bool is_same_folder(const char *a, const char *b)
 }
 
 /* Applies migrations only to an empty target: other data may be of another server. */
-static enum err open_endpoint(struct move_endpoint *s, const struct move_location *place,
+static enum err open_endpoint(struct move_endpoint *s, const struct move_location *location,
                               bool target)
 {
     bool has_world = true;
     enum err e = OK;
 
-    *s = (struct move_endpoint){ .engine = engine_of_location(place), .place = *place };
+    *s = (struct move_endpoint){ .engine = engine_of_location(location), .location = *location };
     if (target)
-        e = s->engine->target_has_data(place, &has_world);
+        e = s->engine->target_has_data(location, &has_world);
     if (!e)
-        e = store_open(&(struct store_options){ .folder = place->folder,
-                                                .postgres = place->postgres,
-                                                .blobs_inside = place->blobs_inside,
+        e = store_open(&(struct store_options){ .folder = location->folder,
+                                                .postgres = location->postgres,
+                                                .blobs_inside = location->blobs_inside,
                                                 .as_is = has_world,
                                                 .moves = target },
                        &s->store);

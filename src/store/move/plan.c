@@ -206,17 +206,17 @@ static enum err order_by_references(struct move_plan *p)
 
 static void remove_excluded_tables(struct move_plan *p)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < p->count; i++) {
         if (!is_excluded_table(p->tables[i].name)) {
-            p->tables[kept++] = p->tables[i];
+            p->tables[retained++] = p->tables[i];
             continue;
         }
         mem_free(p->tables[i].columns);
         mem_free(p->tables[i].parents);
     }
-    p->count = kept;
+    p->count = retained;
 }
 
 enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,

@@ -43,13 +43,13 @@ static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
     return postgres_conn_run_command(&endpoint_of(s)->conn, sql);
 }
 
-static enum err location_has_data(const struct move_location *place, bool *ret)
+static enum err location_has_data(const struct move_location *location, bool *ret)
 {
     struct postgres_conn c = { 0 };
     char answer[64] = "";
 
     *ret = false;
-    if (!libpq_load() || !postgres_conn_open(&c, place->postgres, true))
+    if (!libpq_load() || !postgres_conn_open(&c, location->postgres, true))
         return ERR_UNAVAILABLE;
     enum err e = postgres_conn_query_text(&c, "select to_regclass('users')", answer, sizeof answer);
     if (!e && answer[0])
@@ -71,7 +71,7 @@ static enum err endpoint_connect(struct move_endpoint *s, bool writes)
 
     s->connection = side;
     buf_init(&side->row_bytes, MOVE_MAX_ROW_BYTES);
-    if (!postgres_conn_open(&side->conn, s->place.postgres, true))
+    if (!postgres_conn_open(&side->conn, s->location.postgres, true))
         return ERR_UNAVAILABLE;
     return postgres_conn_run_command(
         &side->conn, writes ? LOCK_TARGET : "begin isolation level repeatable read read only");

@@ -54,13 +54,13 @@ static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
     return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK : endpoint_error(c, sql);
 }
 
-static enum err location_has_data(const struct move_location *place, bool *ret)
+static enum err location_has_data(const struct move_location *location, bool *ret)
 {
     char path[PATH_MAX], answer[32] = "";
     struct sqlite_conn *c;
 
     *ret = false;
-    if (snprintf(path, sizeof path, "%s/guildhall.db", place->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/guildhall.db", location->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) != 0)
         return OK;

@@ -254,7 +254,7 @@ void checkpoint_when_idle(struct sqlite *q);
 
 /* --- tools, tools.c ------------------------------------------------------------------- */
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *place, void *arg,
+enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
                               bool *ret_damaged);
 enum err sqlite_check_integrity(struct store *s);
 /* Runs a pragma that checks the database; logs each fault. True: no fault. */

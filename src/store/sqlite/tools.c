@@ -55,15 +55,15 @@ static enum err snapshot_size(sqlite3 *from, int64_t *ret)
     return code == SQLITE_ROW ? OK : log_copy_error(code);
 }
 
-static enum err copy_to_destination(sqlite3 *from, const struct copy_destination *place,
+static enum err copy_to_destination(sqlite3 *from, const struct copy_destination *location,
                                     int64_t size)
 {
     struct embedded_database *into = NULL;
     sqlite3 *to = NULL;
-    enum err e = embedded_database_open(place->fd, place->offset, 0, &into, &to);
+    enum err e = embedded_database_open(location->fd, location->offset, 0, &into, &to);
 
     if (!e)
-        e = copy_pages(from, to, place->fd);
+        e = copy_pages(from, to, location->fd);
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     if (!e && embedded_database_size(into) != size) {
@@ -77,11 +77,11 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
 /* Runs quick_check, which reads every page and row at half the cost of integrity_check (which also
  * checks the indexes). It checks the copy, because a check of the database would hold the snapshot
  * longer. */
-static bool copy_is_undamaged(const struct copy_destination *place, int64_t size)
+static bool copy_is_undamaged(const struct copy_destination *location, int64_t size)
 {
     struct embedded_database *into = NULL;
     sqlite3 *db = NULL;
-    bool sound = !embedded_database_open(place->fd, place->offset, size, &into, &db) &&
+    bool sound = !embedded_database_open(location->fd, location->offset, size, &into, &db) &&
                  sqlite_run_check_pragma(db, "pragma quick_check");
 
     sqlite3_close(db);
@@ -89,7 +89,7 @@ static bool copy_is_undamaged(const struct copy_destination *place, int64_t size
     return sound;
 }
 
-enum err sqlite_copy_database(struct store *s, copy_destination_fn *place, void *arg,
+enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
                               bool *ret_damaged)
 {
     struct sqlite_conn *from = NULL;
@@ -102,7 +102,7 @@ enum err sqlite_copy_database(struct store *s, copy_destination_fn *place, void 
     if (!e)
         e = snapshot_size(from->db, &size);
     if (!e)
-        e = place(arg, size, &to);
+        e = location(arg, size, &to);
     if (!e)
         e = copy_to_destination(from->db, &to, size);
     sqlite_conn_close(from);

@@ -12,9 +12,9 @@ static void set_mfa(struct world *w, const struct client *c, bool on)
 }
 
 /* Creates ada's guild with mfa_level 1; ada has MFA. */
-static struct server_loop create_mfa_guild(struct world *w, uint64_t rights)
+static struct server_loop create_mfa_guild(struct world *w, uint64_t perms)
 {
-    struct server_loop h = world_home(w, rights);
+    struct server_loop h = world_home(w, perms);
 
     set_mfa(w, h.ada, true);
     expect_status(client_post(h.ada, "{'level': 1}", MFA, h.guild), 200);

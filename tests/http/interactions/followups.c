@@ -249,10 +249,10 @@ static void user_installed_apps_are_limited_to_five_followups(struct world *w)
                       200);
 }
 
-static void set_everyone_permissions(struct test_bot *s, uint64_t rights)
+static void set_everyone_permissions(struct test_bot *s, uint64_t perms)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
-              (unsigned long long)rights, s->test_guild.id);
+              (unsigned long long)perms, s->test_guild.id);
 }
 
 static void expect_ephemerality_reason(struct test_bot *s, const char *data, int reason)

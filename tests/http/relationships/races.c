@@ -129,7 +129,7 @@ static int64_t type_from_events(struct world *w, const struct client *c, const s
     int64_t type = UNKNOWN;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next) {
+    for (const struct arrivals *h = w->arrivals; h; h = h->next) {
         if (h->to.kind != AUDIENCE_USER || h->to.id != id_of(c->id))
             continue;
         const struct dom *d = dom_parse(w->arena, str_of(h->payload));

@@ -27,9 +27,9 @@ struct event_guild {
     const char *voice, *stage;
 };
 
-static struct event_guild create_event_guild(struct world *w, uint64_t rights)
+static struct event_guild create_event_guild(struct world *w, uint64_t perms)
 {
-    struct event_guild f = { .h = world_home(w, rights) };
+    struct event_guild f = { .h = world_home(w, perms) };
 
     f.voice = answer_text(
         client_post(f.h.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", f.h.guild), "id");

@@ -329,11 +329,11 @@ static void call_sounds_of_other_guilds_require_permission(struct world *w)
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
     expect_voice(h.bob, "VOICE_CHANNEL_EFFECT_SEND",
                  "{'sound_id': '9001', 'sound_volume': 0.5, 'emoji': null}");
-    static const uint64_t rights[] = { PERMISSION(USE_EXTERNAL_SOUNDS), PERMISSION(USE_SOUNDBOARD),
-                                       PERMISSION(SPEAK) };
+    static const uint64_t perms[] = { PERMISSION(USE_EXTERNAL_SOUNDS), PERMISSION(USE_SOUNDBOARD),
+                                      PERMISSION(SPEAK) };
     for (size_t i = 0; i < 3; i++) {
         snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
-                 (unsigned long long)rights[i]);
+                 (unsigned long long)perms[i]);
         expect_status(
             client_put(h.ada, overwrite, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
         world_sql(w, "update voice_states set suppress = 0 where user_id = %s", h.bob->id);

@@ -123,11 +123,11 @@ static void joining_voice_in_an_invalid_channel_is_ignored(struct world *w)
            1);
 }
 
-static void insert_deny_overwrite(struct test_voice *h, const char *channel, uint64_t rights)
+static void insert_deny_overwrite(struct test_voice *h, const char *channel, uint64_t perms)
 {
     world_sql(h->world,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
-              channel, h->guild, BITS(rights));
+              channel, h->guild, BITS(perms));
 }
 
 static void joining_voice_requires_view_channel_and_connect(struct world *w)

@@ -63,23 +63,23 @@ static void voice_moderation_requires_permissions_in_the_channel(struct world *w
     struct test_voice h = world_test_voice(w);
     static const char *const bodies[] = { "{'mute': true}", "{'deaf': true}",
                                           "{'channel_id': null}" };
-    static const uint64_t rights[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
-                                       PERMISSION(MOVE_MEMBERS) };
-    struct client *all = test_voice_member(&h, "all", rights[0] | rights[1] | rights[2]);
+    static const uint64_t perms[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
+                                      PERMISSION(MOVE_MEMBERS) };
+    struct client *all = test_voice_member(&h, "all", perms[0] | perms[1] | perms[2]);
     char name[16];
 
     join_voice(&h, h.bob, h.voice, NULL);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "mod%d", i);
         struct client *lacks =
-            test_voice_member(&h, name, (rights[0] | rights[1] | rights[2]) & ~rights[i]);
+            test_voice_member(&h, name, (perms[0] | perms[1] | perms[2]) & ~perms[i]);
 
         expect_error(client_patch(lacks, bodies[i], MEMBER, h.guild, h.bob->id), 403, 50013);
     }
     /* A channel overwrite can deny them. */
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %llu)",
-              h.voice, all->id, BITS(rights[0] | rights[1] | rights[2]));
+              h.voice, all->id, BITS(perms[0] | perms[1] | perms[2]));
     for (int i = 0; i < 3; i++)
         expect_error(client_patch(all, bodies[i], MEMBER, h.guild, h.bob->id), 403, 50013);
     world_sql(w, "delete from overwrites where channel_id = %s", h.voice);
@@ -178,8 +178,8 @@ static void members_without_speak_permission_are_suppressed(struct world *w)
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
     /* By @everyone. */
-    uint64_t rights = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
-    expect_status(client_patch(h.ada, TEXT(w, "{'permissions': '%llu'}", BITS(rights)),
+    uint64_t perms = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    expect_status(client_patch(h.ada, TEXT(w, "{'permissions': '%llu'}", BITS(perms)),
                                "/guilds/%s/roles/%s", h.guild, h.guild),
                   200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");

@@ -86,8 +86,8 @@ static void invalid_stage_instances_are_refused(struct world *w)
 
 static void stage_instances_require_moderators_and_a_stage_channel(struct world *w)
 {
-    static const uint64_t rights[] = { PERMISSION(MANAGE_CHANNELS), PERMISSION(MUTE_MEMBERS),
-                                       PERMISSION(MOVE_MEMBERS) };
+    static const uint64_t perms[] = { PERMISSION(MANAGE_CHANNELS), PERMISSION(MUTE_MEMBERS),
+                                      PERMISSION(MOVE_MEMBERS) };
     static const char *const names[] = { "bob", "cleo", "dan" };
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -95,7 +95,7 @@ static void stage_instances_require_moderators_and_a_stage_channel(struct world 
     const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2}");
 
     for (size_t i = 0; i < 3; i++) {
-        struct client *lacks = member_with(ada, g, names[i], MODERATOR & ~rights[i]);
+        struct client *lacks = member_with(ada, g, names[i], MODERATOR & ~perms[i]);
 
         expect_error(post_stage_instance(lacks, c, ", 'topic': 'x'"), 403, 50013);
         expect_error(client_patch(lacks, "{'topic': 7}", STAGE, c), 403, 50013);

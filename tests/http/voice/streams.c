@@ -61,12 +61,11 @@ static void creating_a_stream_requires_the_owner_in_the_channel(struct world *w)
 }
 
 static void deny_in_voice_channel(const struct test_voice *h, const struct client *c,
-                                  uint64_t rights)
+                                  uint64_t perms)
 {
     char overwrite[100];
 
-    snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
-             (unsigned long long)rights);
+    snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}", (unsigned long long)perms);
     expect_status(client_put(h->ada, overwrite, "/channels/%s/permissions/%s", h->voice, c->id),
                   204);
 }

@@ -224,7 +224,7 @@ static void webhook_token_is_enough_to_read_change_and_delete_it(struct world *w
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'token': '%s', 'name': 'Post'}", h.id, h.token);
     expect_absent(a, "user");
-    v = (struct test_guild){ .world = w, .heard = v.heard };
+    v = (struct test_guild){ .world = w, .arrivals = v.arrivals };
     a = client_patch(nobody, "{'name': 'Mail', 'channel_id': '77'}", "/webhooks/%s/%s", h.id,
                      h.token);
     expect_json(a, "{'name': 'Mail'}");

@@ -10,14 +10,14 @@
 
 enum { POSITIONS = 5000, FIRST = 17 };
 
-struct heard {
+struct arrivals {
     int64_t positions[POSITIONS];
     size_t count;
 };
 
 static void record_delivered_frame(void *arg, int64_t position, const struct frame *f)
 {
-    struct heard *h = arg;
+    struct arrivals *h = arg;
 
     assert_true(f->announced->guild_id == (snowflake)position);
     assert_true(h->count < POSITIONS);
@@ -50,7 +50,7 @@ static void offer_any(struct frame_sequencer *l, int64_t position)
 static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void **state)
 {
     (void)state;
-    struct heard *h = mem_new(sizeof *h);
+    struct arrivals *h = mem_new(sizeof *h);
     struct frame_sink sink = { h, record_delivered_frame };
     struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
     int64_t order[POSITIONS];
@@ -84,7 +84,7 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
 static void delivery_waits_for_a_missing_log_position(void **state)
 {
     (void)state;
-    struct heard *h = mem_new(sizeof *h);
+    struct arrivals *h = mem_new(sizeof *h);
     struct frame_sink sink = { h, record_delivered_frame };
     struct frame_sequencer *l = frame_sequencer_new(&sink, 1);
 
@@ -106,7 +106,7 @@ static void delivery_waits_for_a_missing_log_position(void **state)
 static void frames_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
-    struct heard *h = mem_new(sizeof *h);
+    struct arrivals *h = mem_new(sizeof *h);
     struct frame_sink sink = { h, record_delivered_frame };
     struct frame_sequencer *l = frame_sequencer_new(&sink, 1);
 
@@ -124,7 +124,7 @@ static void frames_too_far_ahead_are_not_buffered(void **state)
 static void unreadable_frame_is_skipped_and_counted(void **state)
 {
     (void)state;
-    struct heard *h = mem_new(sizeof *h);
+    struct arrivals *h = mem_new(sizeof *h);
     struct frame_sink sink = { h, record_delivered_frame };
     struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
 
@@ -142,7 +142,7 @@ static void unreadable_frame_is_skipped_and_counted(void **state)
 static void unreadable_published_frame_is_read_from_the_log(void **state)
 {
     (void)state;
-    struct heard *h = mem_new(sizeof *h);
+    struct arrivals *h = mem_new(sizeof *h);
     struct frame_sink sink = { h, record_delivered_frame };
     struct frame_sequencer *l = frame_sequencer_new(&sink, FIRST);
 

@@ -86,12 +86,12 @@ static void encrypted_message_is_accepted_only_once(void **state)
 {
     (void)state;
     struct pair_of_ciphers p;
-    struct buf kept[3];
+    struct buf retained[3];
 
     pair_init(&p);
     for (int i = 0; i < 3; i++) {
         pair_seal(&p, "a secret text");
-        kept[i] = p.message;
+        retained[i] = p.message;
         buf_init(&p.message, 1 << 20);
     }
     static const int order[] = { 2, 0, 1 }; /* threads of the sender may reorder messages */
@@ -99,7 +99,7 @@ static void encrypted_message_is_accepted_only_once(void **state)
         for (int i = 0; i < 3; i++) {
             struct buf own = p.message;
 
-            p.message = kept[order[i]];
+            p.message = retained[order[i]];
             assert_int_equal(pair_open(&p, "a.log"), round ? CIPHER_REPEATED : CIPHER_GOOD);
             p.message = own;
         }
@@ -115,10 +115,10 @@ static void encrypted_message_is_accepted_only_once(void **state)
     for (int i = 0; i < 3; i++) {
         struct buf own = p.message;
 
-        p.message = kept[i];
+        p.message = retained[i];
         assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
         p.message = own;
-        buf_clear(&kept[i]);
+        buf_clear(&retained[i]);
     }
     pair_clear(&p);
 }

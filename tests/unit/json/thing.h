@@ -126,11 +126,12 @@ static int checked;
 static void check_thing(struct form *form, const struct json_path *here, const void *object)
 {
     const struct thing *t = object;
-    struct json_path place = json_path_key(here, STR("nick"));
+    struct json_path location = json_path_key(here, STR("nick"));
 
     checked++;
-    if (!form_has_error_at(form, &place) && str_is(t->name, "bad") && str_is(t->nick.value, "wor"))
-        form_add_error(form, &place, "TOGETHER", "bad and wor");
+    if (!form_has_error_at(form, &location) && str_is(t->name, "bad") &&
+        str_is(t->nick.value, "wor"))
+        form_add_error(form, &location, "TOGETHER", "bad and wor");
 }
 
 static const struct schema thing_schema = {

@@ -140,10 +140,10 @@ enum { APP_STORED = 8 * 1024 * 1024 };
 /* Sends a text that all responses share. */
 static void app_send_shared_text(struct exchange *x)
 {
-    static char kept[APP_STORED];
+    static char retained[APP_STORED];
     struct response_head head = { .status = 200, .content_type = STR("image/png") };
 
-    http_respond_long(x, &head, str_slice(kept, sizeof kept), NULL);
+    http_respond_long(x, &head, str_slice(retained, sizeof retained), NULL);
 }
 
 static void app_list_form_parts(struct exchange *x)

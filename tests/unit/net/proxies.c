@@ -69,11 +69,11 @@ static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
     char text[ADDRESS_TEXT_SIZE], usual[ADDRESS_TEXT_SIZE];
 
     (void)state;
-    for (unsigned place = 0; place < 4; place++)
+    for (unsigned location = 0; location < 4; location++)
         for (unsigned n = 0; n < 256; n++) {
             struct address a = address("10.200.3.45");
 
-            a.bytes[12 + place] = (unsigned char)n;
+            a.bytes[12 + location] = (unsigned char)n;
             inet_ntop(AF_INET, a.bytes + 12, usual, sizeof usual);
             assert_int_equal(address_format(&a, text), strlen(usual));
             assert_string_equal(text, usual);

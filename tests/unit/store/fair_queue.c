@@ -18,7 +18,7 @@ enum { ASIDES = 2 }; /* background threads of a store */
 struct in_turn {
     struct test_work one;
     int *count;
-    int place; /* index in the order of execution, from 0 */
+    int location; /* index in the order of execution, from 0 */
 };
 
 static enum err record_execution_order(struct work_item *w, struct tx *tx)
@@ -26,7 +26,7 @@ static enum err record_execution_order(struct work_item *w, struct tx *tx)
     struct in_turn *t = container_of(w, struct in_turn, one.work);
 
     (void)tx;
-    t->place = (*t->count)++;
+    t->location = (*t->count)++;
     return OK;
 }
 
@@ -89,11 +89,11 @@ static void background_reads_alternate_between_owners_and_urgent_reads_run_first
     sem_post(&go);
     wait_for(&finished);
 
-    assert_int_equal(reads[URGENT].place, 0);
-    assert_int_equal(reads[0].place, 1);
-    assert_int_equal(reads[MODEST].place, 2);
+    assert_int_equal(reads[URGENT].location, 0);
+    assert_int_equal(reads[0].location, 1);
+    assert_int_equal(reads[MODEST].location, 2);
     for (int i = 1; i < GREEDY; i++)
-        assert_int_equal(reads[i].place, i + 2);
+        assert_int_equal(reads[i].location, i + 2);
     test_works_free(ones, ASIDES + ALL);
     sem_destroy(&entered);
     sem_destroy(&go);

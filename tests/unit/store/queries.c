@@ -120,7 +120,7 @@ static void text_with_a_nul_byte_is_refused(void **state)
 static enum err walk(struct tx *tx, void *arg)
 {
     struct rows r;
-    struct str kept[100];
+    struct str retained[100];
     int n = 0;
 
     (void)arg;
@@ -130,13 +130,13 @@ static enum err walk(struct tx *tx, void *arg)
     no_error(tx_query(tx, "select i, t from kinds where i >= $1 order by i", BIND(v_int(0)), &r));
     while (rows_next(&r)) {
         assert_int_equal(row_int(&r, 0), n);
-        kept[n++] = row_text(&r, 1);
+        retained[n++] = row_text(&r, 1);
     }
     assert_false(rows_next(&r));
     no_error(rows_end(&r));
     assert_int_equal(n, 100);
-    assert_str(kept[0], "t0");
-    assert_str(kept[99], "t99");
+    assert_str(retained[0], "t0");
+    assert_str(retained[99], "t99");
     return OK;
 }
 

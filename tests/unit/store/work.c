@@ -161,7 +161,7 @@ struct turn {
     int64_t before, after;
     enum err result;
     struct work_item work;
-    int64_t *place;
+    int64_t *location;
     atomic_int reads;
 };
 
@@ -173,7 +173,7 @@ static enum err read_counter(struct work_item *w, struct tx *tx)
     enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
 
     if (!e)
-        *t->place = row_int(&r, 0);
+        *t->location = row_int(&r, 0);
     return e;
 }
 
@@ -197,11 +197,11 @@ static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
         .done = record_read_result,
         .arena = arena_new(),
     };
-    t->place = &t->before;
+    t->location = &t->before;
     store_submit(t->f->store, &t->work);
     /* Called from no loop: the writer commits and wakes this thread within the iteration. */
     t->result = store_do(t->f->store, "update counter set n = n + 5 where id = 1");
-    t->place = &t->after;
+    t->location = &t->after;
     store_submit(t->f->store, &t->work);
     arena_free(t->work.arena);
 }

@@ -81,10 +81,10 @@ static void oldest_traffic_records_are_dropped_and_others_stay_intact(void **sta
         assert_true(traffic_read_record(t, n, &r, &room));
         assert_int_equal(r.status, (int)n);
         assert_int_equal(r.lengths[TRAFFIC_REQUEST], n * 37 % sizeof text);
-        struct str kept = traffic_record_text(&r, &room, TRAFFIC_REQUEST);
-        assert_true(kept.n == r.lengths[TRAFFIC_REQUEST] || kept.n == TRAFFIC_MAX_TEXT);
-        for (size_t i = 0; i < kept.n; i++)
-            assert_int_equal(kept.p[i], 'a' + (int)(n % 26));
+        struct str retained = traffic_record_text(&r, &room, TRAFFIC_REQUEST);
+        assert_true(retained.n == r.lengths[TRAFFIC_REQUEST] || retained.n == TRAFFIC_MAX_TEXT);
+        for (size_t i = 0; i < retained.n; i++)
+            assert_int_equal(retained.p[i], 'a' + (int)(n % 26));
     }
     traffic_ring_free(t);
 }

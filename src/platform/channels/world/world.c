@@ -136,11 +136,11 @@ static enum err import_channel(struct world_importer *im, const void *entry,
 static uint64_t parse_permissions(struct world_importer *im, const struct opt_str *json)
 {
     struct str wrong;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
 
     if (json->given == GIVEN)
-        permission_names_parse(json->value, im->arena, &rights, &wrong);
-    return rights;
+        permission_names_parse(json->value, im->arena, &perms, &wrong);
+    return perms;
 }
 
 static enum err import_overwrites(struct world_importer *im, const struct world_channel *c,

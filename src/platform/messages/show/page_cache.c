@@ -66,15 +66,15 @@ static bool any_has_reactions(const struct list *messages)
     return false;
 }
 
-static void add_cache_dependencies(struct result_cache_entry *kept, const struct list *messages)
+static void add_cache_dependencies(struct result_cache_entry *retained, const struct list *messages)
 {
     const struct message *m = messages->items;
 
-    result_cache_add_dependency(kept, VERSIONED_CHANNELS, m->channel_id);
+    result_cache_add_dependency(retained, VERSIONED_CHANNELS, m->channel_id);
     for (size_t i = 0; i < messages->count; i++) {
-        result_cache_add_dependency(kept, VERSIONED_MESSAGES, m[i].id);
+        result_cache_add_dependency(retained, VERSIONED_MESSAGES, m[i].id);
         if (i == 0 || m[i].author_id != m[i - 1].author_id)
-            result_cache_add_dependency(kept, VERSIONED_USERS, m[i].author_id);
+            result_cache_add_dependency(retained, VERSIONED_USERS, m[i].author_id);
     }
 }
 
@@ -107,15 +107,16 @@ bool page_cache_store_and_reply(struct call *call, const struct message_page *as
     if (!page_is_cacheable(messages))
         return false;
     struct result_cache_key key = page_cache_key(m->channel_id, asked);
-    struct result_cache_entry *kept = result_cache_begin(call->tx, &key, 1 + 2 * messages->count);
-    if (!kept)
+    struct result_cache_entry *retained =
+        result_cache_begin(call->tx, &key, 1 + 2 * messages->count);
+    if (!retained)
         return false;
-    struct cached_page *p = arena_alloc(result_cache_arena(kept), sizeof *p);
+    struct cached_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
     p->marks = any_has_reactions(messages)
-                   ? own_reaction_offsets_new(result_cache_arena(kept), m->channel_id)
+                   ? own_reaction_offsets_new(result_cache_arena(retained), m->channel_id)
                    : NULL;
-    add_cache_dependencies(kept, messages);
-    *ret = write_page_reply(call, p, result_cache_arena(kept), messages);
-    result_cache_end(kept, !*ret && !buf_full(&call->reply) ? p : NULL);
+    add_cache_dependencies(retained, messages);
+    *ret = write_page_reply(call, p, result_cache_arena(retained), messages);
+    result_cache_end(retained, !*ret && !buf_full(&call->reply) ? p : NULL);
     return true;
 }

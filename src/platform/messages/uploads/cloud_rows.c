@@ -19,7 +19,7 @@ static void upload_from_row(const struct rows *r, struct cloud_upload *ret)
         .content_type = row_optional_text(r, 6),
         .width = row_optional_int(r, 7),
         .height = row_optional_int(r, 8),
-        .place_id = row_id(r, 9),
+        .target_id = row_id(r, 9),
     };
 }
 
@@ -78,7 +78,7 @@ enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u)
     return tx_exec(tx, UPDATE_UPLOAD_FILE,
                    BIND(v_id(u->id), v_id(u->file_id), optional_text_value(u->content_type),
                         optional_int_value(u->width), optional_int_value(u->height),
-                        u->place_id ? v_id(u->place_id) : v_null()),
+                        u->target_id ? v_id(u->target_id) : v_null()),
                    NULL);
 }
 

@@ -199,7 +199,7 @@ static enum err consume_upload(struct call *call, const struct attachment_draft 
     enum err e = cloud_upload_find(call->tx, key_of_uploaded_filename(in->uploaded_filename.value),
                                    &found, &u);
 
-    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.place_id))
+    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.target_id))
         e = ERR_UPLOAD_NOT_FOUND;
     if (!e)
         e = cloud_upload_delete(call->tx, u.id);
@@ -249,7 +249,7 @@ static struct opt_int int_or_null(struct opt_int v)
     return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
 }
 
-enum err upload_publish(struct call *call, snowflake place_id, const struct attachment *a)
+enum err upload_publish(struct call *call, snowflake target_id, const struct attachment *a)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
@@ -260,7 +260,7 @@ enum err upload_publish(struct call *call, snowflake place_id, const struct atta
                               .content_type = a->content_type,
                               .width = int_or_null(a->width),
                               .height = int_or_null(a->height),
-                              .place_id = place_id };
+                              .target_id = target_id };
     enum err e = cloud_upload_insert(call->tx, &u);
 
     if (!e)

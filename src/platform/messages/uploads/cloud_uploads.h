@@ -14,7 +14,7 @@ struct cloud_upload {
     snowflake file_id;        /* id of the stored file; 0: not uploaded yet */
     struct opt_str content_type;
     struct opt_int width, height;
-    snowflake place_id; /* 0: unused by messages; else /attachments/{place_id} serves the file */
+    snowflake target_id; /* 0: unused by messages; else /attachments/{place_id} serves the file */
 };
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */

@@ -5,18 +5,18 @@
 
 static struct buf out;
 
-static void hides(const char *text, const char *place, const char *shown)
+static void hides(const char *text, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_body(str_of(text), place, &out);
+    redact_body(str_of(text), location, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", text, STR_ARGS(buf_str(&out)));
 }
 
-static void assert_hidden_in_path(const char *target, const char *place, const char *shown)
+static void assert_hidden_in_path(const char *target, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_target(str_of(target), place, &out);
+    redact_target(str_of(target), location, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", target, STR_ARGS(buf_str(&out)));
 }
@@ -127,10 +127,10 @@ static void tokens_in_request_paths_are_hidden(void **state)
     assert_hidden_in_path("/", NULL, "/");
 }
 
-static void assert_hidden_in_headers(const char *lines, const char *place, const char *shown)
+static void assert_hidden_in_headers(const char *lines, const char *location, const char *shown)
 {
     buf_reset(&out);
-    redact_headers(str_of(lines), place, &out);
+    redact_headers(str_of(lines), location, &out);
     if (!str_is(buf_str(&out), shown))
         fail_msg("%s became %.*s", lines, STR_ARGS(buf_str(&out)));
 }

@@ -9,7 +9,7 @@
 
 struct note {
     struct password_hash_task task;
-    unsigned place; /* number of the task in the order in which tasks ran, from 1 */
+    unsigned location; /* number of the task in the order in which tasks ran, from 1 */
 };
 
 static sem_t begun, go_on;
@@ -17,7 +17,7 @@ static atomic_uint ran;
 
 static void record_task_order(struct password_hash_task *t)
 {
-    container_of(t, struct note, task)->place = ++ran;
+    container_of(t, struct note, task)->location = ++ran;
 }
 
 static void hold(struct password_hash_task *t)
@@ -63,10 +63,10 @@ static void full_hashing_queue_refuses_new_tasks(void **state)
     assert_int_equal(stats.refused, 1);
     sem_post(&go_on);
     password_hasher_free(h);
-    assert_int_equal(running.place, 1);
-    assert_int_equal(notes[0].place, 2);
-    assert_int_equal(notes[1].place, 3);
-    assert_int_equal(notes[2].place, 0);
+    assert_int_equal(running.location, 1);
+    assert_int_equal(notes[0].location, 2);
+    assert_int_equal(notes[1].location, 3);
+    assert_int_equal(notes[2].location, 0);
 }
 
 static void hashing_threads_run_tasks_in_parallel(void **state)
@@ -82,7 +82,7 @@ static void hashing_threads_run_tasks_in_parallel(void **state)
     sem_post(&go_on);
     sem_post(&go_on);
     password_hasher_free(h);
-    assert_int_equal(one.place + two.place, 3);
+    assert_int_equal(one.location + two.location, 3);
 }
 
 int main(void)

@@ -124,14 +124,14 @@ static void command_requires_a_matching_context_and_installation(void **state)
     for (unsigned contexts = 0; contexts < 8; contexts++) {
         for (unsigned types = 0; types < 4; types++) {
             for (unsigned installed = 0; installed < 4; installed++) {
-                for (unsigned place = 0; place < 3; place++) {
+                for (unsigned location = 0; location < 3; location++) {
                     struct command_permission_check q = {
                         .contexts = contexts,
                         .integration_types = types,
-                        .contexts_to_check = 1u << place,
+                        .contexts_to_check = 1u << location,
                         .installed = installed,
                     };
-                    bool here = contexts >> place & 1 && types & installed;
+                    bool here = contexts >> location & 1 && types & installed;
 
                     assert_int_equal(evaluate_command_permission(&q),
                                      here ? COMMAND_ALLOWED : COMMAND_NOT_HERE);

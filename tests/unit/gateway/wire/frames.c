@@ -11,28 +11,28 @@ static struct {
     struct event_frame frames[PAYLOAD_FORMS];
     struct compressor *packer;
     struct arena *arena;
-} place;
+} location;
 
 static int prepare(void **state)
 {
     (void)state;
-    place.packer = compressor_new();
-    place.arena = arena_new();
+    location.packer = compressor_new();
+    location.arena = arena_new();
     return 0;
 }
 
 static int clean_up(void **state)
 {
     (void)state;
-    shared_frames_free(place.frames);
-    compressor_free(place.packer);
-    arena_free(place.arena);
+    shared_frames_free(location.frames);
+    compressor_free(location.packer);
+    arena_free(location.arena);
     return 0;
 }
 
 static struct str frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    return shared_frame_for_seq(place.frames, seq, n, form, place.packer, place.arena);
+    return shared_frame_for_seq(location.frames, seq, n, form, location.packer, location.arena);
 }
 
 /* The parts together are the message without its frame. */
@@ -43,7 +43,7 @@ static void check_parts(uint64_t seq, struct gateway_event *n, unsigned form, st
     struct buf all;
 
     buf_init(&all, 1 << 20);
-    dispatch_frame_parts(seq, n, form, place.packer, place.arena, room, parts);
+    dispatch_frame_parts(seq, n, form, location.packer, location.arena, room, parts);
     for (size_t i = 0; i < FRAME_PARTS; i++)
         buf_add_str(&all, parts[i]);
     assert_true(str_eq(buf_str(&all), message));
@@ -55,7 +55,9 @@ static void check_frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
     struct dialect d = { .etf = form & PAYLOAD_ETF,
                          .compression = form & PAYLOAD_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
-    struct message_encoder c = { .dialect = &d, .packer = place.packer, .arena = place.arena };
+    struct message_encoder c = { .dialect = &d,
+                                 .packer = location.packer,
+                                 .arena = location.arena };
     struct buf message, want;
 
     buf_init(&message, 1 << 20);
@@ -114,9 +116,9 @@ static void cached_frame_is_not_used_for_another_event(void **state)
         check_frame(i + 1, n, 0);
         gateway_event_unref(n);
     }
-    shared_frames_release(place.frames);
+    shared_frames_release(location.frames);
     for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
-        assert_null(place.frames[form].event);
+        assert_null(location.frames[form].event);
 }
 
 static void large_frames_are_freed(void **state)
@@ -125,8 +127,8 @@ static void large_frames_are_freed(void **state)
 
     (void)state;
     assert_true(frame(1, n, 0).n > 3 << 20);
-    shared_frames_release(place.frames);
-    assert_null(place.frames[0].bytes.p);
+    shared_frames_release(location.frames);
+    assert_null(location.frames[0].bytes.p);
     gateway_event_unref(n);
 }
 

@@ -384,8 +384,8 @@ static struct permission_input me_with(uint64_t base)
     };
 }
 
-#define ALLOW(target, kind, rights) ((struct overwrite){ (target), (kind), (rights), 0 })
-#define DENY(target, kind, rights)  ((struct overwrite){ (target), (kind), 0, (rights) })
+#define ALLOW(target, kind, perms) ((struct overwrite){ (target), (kind), (perms), 0 })
+#define DENY(target, kind, perms)  ((struct overwrite){ (target), (kind), 0, (perms) })
 #define IN(who, type, thread, ...)                                \
     permissions_in_channel(                                       \
         (who), (type), (const struct overwrite[]){ __VA_ARGS__ }, \

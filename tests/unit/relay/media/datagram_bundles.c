@@ -19,15 +19,15 @@ struct batch {
 };
 
 /* Adds a datagram that contains its number. */
-static void batch_add(struct batch *b, unsigned place, size_t size)
+static void batch_add(struct batch *b, unsigned location, size_t size)
 {
     unsigned i = b->count++;
 
     memset(bytes[i], (int)i, size);
     b->parts[i] = (struct iovec){ bytes[i], size };
     b->messages[i].msg_hdr = (struct msghdr){
-        .msg_name = &positions[place],
-        .msg_namelen = sizeof positions[place],
+        .msg_name = &positions[location],
+        .msg_namelen = sizeof positions[location],
         .msg_iov = &b->parts[i],
         .msg_iovlen = 1,
     };

@@ -126,25 +126,25 @@ static struct rtp_packet sent(uint16_t sequence, uint32_t timestamp)
 
 static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 {
-    struct rtp_position place = { 0 };
+    struct rtp_position location = { 0 };
     struct rtp_packet p = sent(65535, UINT32_MAX - 100);
     uint64_t first, next;
 
     (void)state;
-    assert_true(rtp_extend_sequence(&place, &p, &first));
-    rtp_update_highest(&place, &p, first);
+    assert_true(rtp_extend_sequence(&location, &p, &first));
+    rtp_update_highest(&location, &p, first);
     p = sent(0, 860);
-    assert_true(rtp_extend_sequence(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first + 1);
-    rtp_update_highest(&place, &p, next);
+    rtp_update_highest(&location, &p, next);
     p = sent(65534, UINT32_MAX - 1060);
-    assert_true(rtp_extend_sequence(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first - 1);
     /* The same sequence number one wraparound earlier, with an old timestamp. */
     p = sent(5, 860u - 65536u * 960u);
-    assert_false(rtp_extend_sequence(&place, &p, &next));
+    assert_false(rtp_extend_sequence(&location, &p, &next));
     p = sent(5, 860u - 10u * 48000u);
-    assert_true(rtp_extend_sequence(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
 }
 
 /* --- streams -------------------------------------------------------------------------- */

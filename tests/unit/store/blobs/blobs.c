@@ -317,7 +317,7 @@ static void assert_cached_copies(struct fixture *f, const char *expected)
 static void least_recently_opened_blob_copies_are_evicted(void **state)
 {
     struct fixture *f = *state;
-    char name[16], kept[128], other[128];
+    char name[16], retained[128], other[128];
 
     if (!f->postgres)
         return;
@@ -343,8 +343,8 @@ static void least_recently_opened_blob_copies_are_evicted(void **state)
         age_copy(f, i, 100);
 
     /* Copies of an earlier run count; files that are no copies are not deleted. */
-    snprintf(kept, sizeof kept, "%s/blobs/x", f->folder);
-    assert_int_equal(mkdir(kept, 0700), 0);
+    snprintf(retained, sizeof retained, "%s/blobs/x", f->folder);
+    assert_int_equal(mkdir(retained, 0700), 0);
     snprintf(other, sizeof other, "%s/blobs/x/1", f->folder);
     assert_int_equal(close(open(other, O_CREAT | O_WRONLY, 0600)), 0);
     reopen_store_with_blob_cache(f, COPY_BYTES + COPY_BYTES / 2);
@@ -355,10 +355,10 @@ static void least_recently_opened_blob_copies_are_evicted(void **state)
     reopen_store_with_blob_cache(f, COPY_BYTES / 2);
     open_copy(f, 6);
     assert_cached_copies(f, "");
-    snprintf(kept, sizeof kept, "%s/blob-cache/x", f->folder);
-    for (int waited = 0; waited < 30000 && access(kept, F_OK) == 0; waited++)
+    snprintf(retained, sizeof retained, "%s/blob-cache/x", f->folder);
+    for (int waited = 0; waited < 30000 && access(retained, F_OK) == 0; waited++)
         usleep(1000);
-    assert_int_not_equal(access(kept, F_OK), 0); /* empty folders are deleted */
+    assert_int_not_equal(access(retained, F_OK), 0); /* empty folders are deleted */
     open_copy(f, 6);
     /* Size 0: unlimited. */
     reopen_store_with_blob_cache(f, 0);

@@ -535,15 +535,15 @@ static const char *user_name(struct tx *tx, int64_t id, bool fresh)
 
     if (found)
         return found;
-    struct result_cache_entry *kept = fresh ? NULL : result_cache_begin(tx, &key, 1);
+    struct result_cache_entry *retained = fresh ? NULL : result_cache_begin(tx, &key, 1);
     no_error(
         tx_one(tx, "select username from users where id = $1", BIND(v_int(id)), &r, &is_there));
     struct str name = is_there ? row_text(&r, 0) : STR("none");
-    if (!kept)
+    if (!retained)
         return str_dup_cstring(tx_arena(tx), name);
-    result_cache_add_dependency(kept, VERSIONED_USERS, (snowflake)id);
-    found = str_dup_cstring(result_cache_arena(kept), name);
-    result_cache_end(kept, found);
+    result_cache_add_dependency(retained, VERSIONED_USERS, (snowflake)id);
+    found = str_dup_cstring(result_cache_arena(retained), name);
+    result_cache_end(retained, found);
     return found;
 }
 
@@ -567,8 +567,9 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     static const char what[] = "test guild";
     struct result_cache_key key = { what, { (uint64_t)id } };
     const char *found = fresh ? NULL : result_cache_find(tx, &key);
-    struct result_cache_entry *kept = found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
-    struct arena *arena = kept ? result_cache_arena(kept) : tx_arena(tx);
+    struct result_cache_entry *retained =
+        found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
+    struct arena *arena = retained ? result_cache_arena(retained) : tx_arena(tx);
     struct buf out;
 
     if (found)
@@ -577,8 +578,8 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     read_parts(tx, arena, id, &out);
     found = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
-    if (kept)
-        result_cache_end_tracked(kept, found, false);
+    if (retained)
+        result_cache_end_tracked(retained, found, false);
     return found;
 }
 

@@ -141,7 +141,7 @@ static void journal_of_a_running_node_is_detected_by_its_file_lock(void **state)
     char folder[] = "/tmp/guildhall-ledger.XXXXXX";
     struct arena *arena = arena_new();
     struct journal_entry entry;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
     assert_int_equal(journal_find_session(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
@@ -153,8 +153,8 @@ static void journal_of_a_running_node_is_detected_by_its_file_lock(void **state)
         _exit(!journal_open(folder, 6)); /* like a killed node: nothing is closed */
     waitpid(child, NULL, 0);
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
-    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &kept);
-    assert_int_equal(kept.count, 1); /* the other node died too long ago */
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &retained);
+    assert_int_equal(retained.count, 1); /* the other node died too long ago */
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     journal_close(own);
     assert_int_equal(rmdir(folder), 0);
@@ -168,7 +168,7 @@ static void journal_of_another_boot_is_ignored(void **state)
     char folder[] = "/tmp/guildhall-ledger.XXXXXX", path[64];
     struct arena *arena = arena_new();
     struct journal_entry entry;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
     pid_t child = fork();
@@ -187,8 +187,8 @@ static void journal_of_another_boot_is_ignored(void **state)
     assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
     assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     close(fd);
-    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &kept);
-    assert_int_equal(kept.count, 0);
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &retained);
+    assert_int_equal(retained.count, 0);
     assert_int_equal(rmdir(folder), 0);
     arena_free(arena);
 }
@@ -429,14 +429,14 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     struct replica_reply reply = request_from_replica(k, 10);
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
-    struct replica_reply heard;
-    replica_receive_message(asker, &reply.bytes, &heard);
-    assert_int_equal(heard.number, NUMBER); /* the sender has the session */
+    struct replica_reply arrivals;
+    replica_receive_message(asker, &reply.bytes, &arrivals);
+    assert_int_equal(arrivals.number, NUMBER); /* the sender has the session */
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 10, arena, &entry),
                      JOURNAL_UNUSABLE);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry),
                      JOURNAL_SEQ_MISSING);
-    buf_clear(&heard.bytes);
+    buf_clear(&arrivals.bytes);
     slot.tasks = 0; /* another replica has a usable copy */
     slot.seq = slot.first = 11;
     replica_receive_slot(another, 0, 1, NUMBER, &slot);
@@ -444,9 +444,9 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
     replica_receive_message(asker, &reply.bytes, NULL);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     reply = request_from_replica(k, 11); /* a short reply does not replace the copy */
-    replica_receive_message(asker, &reply.bytes, &heard);
-    assert_int_equal(heard.number, 0);
-    buf_clear(&heard.bytes);
+    replica_receive_message(asker, &reply.bytes, &arrivals);
+    assert_int_equal(arrivals.number, 0);
+    buf_clear(&arrivals.bytes);
     assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     replica_free(asker);

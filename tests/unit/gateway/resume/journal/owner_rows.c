@@ -12,17 +12,17 @@ enum { PATIENCE_MS = 180 * 1000, BEGIN_MS = 1000 * 1000 };
 struct tidying {
     uint32_t identity;
     int64_t now_ms;
-    snowflake kept; /* node whose journal exists; 0: none */
+    snowflake retained; /* node whose journal exists; 0: none */
 };
 
 static enum err tidy_rows(struct tx *tx, void *arg)
 {
     const struct tidying *t = arg;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
-    if (t->kept)
-        ids_add(tx_arena(tx), &kept, t->kept);
-    return owner_rows_prune(tx, t->identity, &kept, PATIENCE_MS, t->now_ms);
+    if (t->retained)
+        ids_add(tx_arena(tx), &retained, t->retained);
+    return owner_rows_prune(tx, t->identity, &retained, PATIENCE_MS, t->now_ms);
 }
 
 static int64_t count_of(struct fixture *f, uint32_t identity)
@@ -37,9 +37,9 @@ static int64_t count_of(struct fixture *f, uint32_t identity)
     return store_number(f->store, counts[identity]);
 }
 
-static void tidy_at(struct fixture *f, uint32_t identity, int64_t now_ms, snowflake kept)
+static void tidy_at(struct fixture *f, uint32_t identity, int64_t now_ms, snowflake retained)
 {
-    struct tidying t = { identity, BEGIN_MS + now_ms, kept };
+    struct tidying t = { identity, BEGIN_MS + now_ms, retained };
 
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, tidy_rows, &t), OK);
 }

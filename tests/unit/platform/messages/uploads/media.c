@@ -20,12 +20,12 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void assert_name(struct str sent, const char *kept)
+static void assert_name(struct str sent, const char *retained)
 {
     struct str safe = sanitize_filename(arena, sent);
 
-    assert_int_equal(safe.n, strlen(kept));
-    assert_memory_equal(safe.p, kept, safe.n);
+    assert_int_equal(safe.n, strlen(retained));
+    assert_memory_equal(safe.p, retained, safe.n);
 }
 
 static void uploaded_filenames_contain_only_safe_characters(void **state)
