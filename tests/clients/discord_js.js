@@ -31,7 +31,7 @@ const commands = {
 };
 
 client.once('clientReady', () => say('ready', names()));
-client.on('messageCreate', (m) => say('received', m.content));
+client.on('messageCreate', (m) => say('heard', m.content));
 client.on('shardResume', () => say('resumed'));
 client.on('error', (e) => say('error', e.message));
 client.login(token).catch((e) => {

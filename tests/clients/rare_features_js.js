@@ -65,7 +65,7 @@ async function publish(guild, channel) {
   received = received(Events.MessageCreate, (m) => m.flags.has(MessageFlags.IsCrosspost));
   await message.crosspost();
   const [copy] = await received;
-  say('events', copy.channelId === channel.id, copy.reference.messageId === message.id);
+  say('news', copy.channelId === channel.id, copy.reference.messageId === message.id);
 }
 
 async function ring(guild) {

@@ -21,7 +21,7 @@ const events = {
   GUILDS_READY: () => {
     if (++ready === Number(shards)) say('ready', [...guilds.values()].sort().join());
   },
-  MESSAGE_CREATE: (d) => say('received', d.content),
+  MESSAGE_CREATE: (d) => say('heard', d.content),
   GUILD_MEMBERS_CHUNK: (d) => say('members', d.members.length),
   RESUMED: () => say('resumed'),
 };

@@ -26,7 +26,7 @@ const commands = {
     connection.on('error', (e) => say('error', e.message));
     connection.on('disconnect', () => say('connection disconnected'));
     connection.receive('opus').on('data', (frame, id) => {
-      if (names.has(id) && frame.length > 3) say('received', names.get(id), Buffer.from(frame));
+      if (names.has(id) && frame.length > 3) say('heard', names.get(id), Buffer.from(frame));
     });
     connection.setSpeaking(1);
     say('connection ready');

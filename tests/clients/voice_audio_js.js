@@ -51,7 +51,7 @@ const commands = {
       receiver
         .subscribe(id, { end: { behavior: voice.EndBehaviorType.Manual } })
         .on('data', (frame) => {
-          if (!frame.equals(Buffer.from([0xf8, 0xff, 0xfe]))) say('received', name, frame.toString());
+          if (!frame.equals(Buffer.from([0xf8, 0xff, 0xfe]))) say('heard', name, frame.toString());
         });
     while (!announced.has(id)) await once(receiver.ssrcMap, 'update');
     say('hears', name);
