@@ -23,12 +23,15 @@ struct dave_member {
     snowflake user;
     bool plain;         /* the client does not support DAVE */
     bool described;     /* opcode 4 was sent */
-    bool asked;         /* a key package was requested and has not arrived */
+    bool replaced;      /* its Add was revoked, because it sent another key package */
     bool proposed;      /* its Add was sent; only before the group is established */
     bool in_transition; /* receives opcode 22 of the running transition */
     bool ready;         /* sent opcode 23 */
     bool distrusted;    /* most recipients of its commit reported it: it no longer commits */
     int leaf;           /* or NO_LEAF */
+    /* Key packages that have not arrived: requested by opcode 4 or 24, announced by opcode 31. The
+     * client sends one for each; all but the last one are outdated when they arrive. */
+    unsigned requested, announced;
     /* Key package that is not used yet; empty: none. */
     struct buf package;
     unsigned char package_ref[MLS_HASH];
@@ -132,7 +135,7 @@ static void member_send_sender(struct dave_room *room, struct dave_member *m)
     mls_write_sender(room->config.key, &payload);
     member_send_binary(room, m, DAVE_EXTERNAL_SENDER, &payload);
     buf_clear(&payload);
-    m->asked = true;
+    m->requested++;
 }
 
 /* The client forgets its group and sends a new key package. */
@@ -287,6 +290,7 @@ static void proposal_revoke(struct dave_room *room, struct dave_member *m)
     room->proposal_count--;
     memmove(at, at + 1, (size_t)(room->proposals + room->proposal_count - at) * sizeof *at);
     m->proposed = false;
+    m->replaced = true;
 }
 
 static void proposals_clear(struct dave_room *room)
@@ -294,7 +298,7 @@ static void proposals_clear(struct dave_room *room)
     while (room->proposal_count)
         proposal_free(room->proposals[--room->proposal_count]);
     for (EACH_MEMBER(m, room))
-        m->proposed = false;
+        m->proposed = m->replaced = false;
     room->commit_due = NEVER;
 }
 
@@ -427,8 +431,9 @@ static void round_propose_initial(struct dave_room *room, int64_t now)
     for (EACH_MEMBER(m, room)) {
         if (!m->package.n)
             continue;
-        proposals_send(room, m, m->proposed ? from : 0);
+        proposals_send(room, m, m->proposed || m->replaced ? from : 0);
         m->proposed = true;
+        m->replaced = false;
     }
     if (room->proposal_count > 1)
         round_await_commit(room, now);
@@ -615,10 +620,6 @@ static bool member_may_send_package(struct dave_member *m, int64_t now)
 {
     int64_t *oldest = &m->package_times[m->package_count % DAVE_KEY_PACKAGES];
 
-    if (m->asked) {
-        m->asked = false;
-        return true;
-    }
     if (m->package_count >= DAVE_KEY_PACKAGES && now - *oldest < DAVE_KEY_PACKAGES_MS)
         return false;
     *oldest = now;
@@ -634,7 +635,15 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
 
     if (!m || !room->version || !m->described)
         return DAVE_OUTDATED;
-    if (!member_may_send_package(m, now) || !mls_key_package_read(payload, user, &k)) {
+    bool requested = m->requested, outdated = m->requested + m->announced > 1;
+    if (m->announced)
+        m->announced--;
+    else if (m->requested)
+        m->requested--;
+    if (outdated)
+        return DAVE_OUTDATED;
+    if ((!requested && !member_may_send_package(m, now)) ||
+        !mls_key_package_read(payload, user, &k)) {
         room->config.counters->refused_key_packages++;
         return DAVE_REFUSED;
     }
@@ -872,7 +881,10 @@ void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
 
-    if (!m || !room->established || m->leaf == NO_LEAF)
+    if (!m || !room->version)
+        return;
+    m->announced++;
+    if (!room->established || m->leaf == NO_LEAF)
         return;
     m->leaf = NO_LEAF;
     m->ready = true;
