@@ -633,14 +633,14 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
     struct dave_member *m = map_get(&room->members, user);
     struct mls_key_package k;
 
-    if (!m || !room->version || !m->described)
+    if (!m || !m->described)
         return DAVE_OUTDATED;
     bool requested = m->requested, outdated = m->requested + m->announced > 1;
     if (m->announced)
         m->announced--;
     else if (m->requested)
         m->requested--;
-    if (outdated)
+    if (outdated || !room->version)
         return DAVE_OUTDATED;
     if ((!requested && !member_may_send_package(m, now)) ||
         !mls_key_package_read(payload, user, &k)) {
@@ -881,7 +881,7 @@ void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
 
-    if (!m || !room->version)
+    if (!m)
         return;
     m->announced++;
     if (!room->established || m->leaf == NO_LEAF)

@@ -14,7 +14,7 @@ struct client {
     struct dave_identity id;
     struct buf package;
     bool here;
-    unsigned version;              /* that its media has */
+    unsigned version;              /* version of its media */
     unsigned next_version;         /* after the transition */
     unsigned transition, executed; /* latest ids */
     bool silent, slow, damaged;    /* never commits; never ready; next message is invalid */
@@ -1069,6 +1069,19 @@ static void upgrade_during_a_downgrade_finishes_the_downgrade(void **state)
     expect_group();
 }
 
+static void key_package_that_crosses_a_downgrade_answers_its_request(void **state)
+{
+    (void)state;
+    client_enter(9, 0);
+    client_range_join(1, 2);
+    client_leave(9); /* opcode 24 requests packages */
+    client_enter(9, 0);
+    hall_settle(100); /* the packages arrive at version 0 */
+    client_leave(9);
+    hall_settle(DAVE_TRANSITION_MS);
+    expect_group();
+}
+
 static void late_participant_is_brought_to_the_version_of_the_room(void **state)
 {
     (void)state;
@@ -1298,6 +1311,7 @@ int main(void)
         TEST(client_without_dave_downgrades_the_room),
         TEST(room_is_upgraded_when_the_last_client_without_dave_leaves),
         TEST(upgrade_during_a_downgrade_finishes_the_downgrade),
+        TEST(key_package_that_crosses_a_downgrade_answers_its_request),
         TEST(late_participant_is_brought_to_the_version_of_the_room),
         TEST(stage_stays_at_version_0),
         TEST(large_room_gets_one_message_of_proposals_per_second),
