@@ -8,8 +8,7 @@ import os
 import subprocess
 import sys
 
-from cases import expect, run_cases
-from clients import node_command
+from clients import expect, node_command, run_cases
 
 
 DAVE_ROOM = os.path.abspath(sys.argv.pop())

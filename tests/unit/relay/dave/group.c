@@ -184,7 +184,7 @@ static void client_take_proposals(struct client *c, struct str payload)
         for (struct dave_received *o = c->proposals; o < p; o++)
             assert_false(p->adds && o->adds && o->user == p->user);
     }
-    if (c->id.user == 1)
+    if (c->id.user == 1 && hall.proposed_count < COUNT_OF(hall.proposed_at))
         hall.proposed_at[hall.proposed_count++] = hall.now;
     if (!c->silent && !revokes)
         client_commit(c);
