@@ -1,0 +1,119 @@
+/* group.h - state machine of the encrypted group of one voice room (DAVE).
+ *
+ * Input: events of participants. Output: messages to participants through a callback. There are no
+ * sockets, threads or clocks here; the time is a parameter (milliseconds of any steady clock).
+ * Functions of one room must not be called by two threads at a time, and not by the callback.
+ *
+ * The version of a room is the minimum over its participants, 0 (plain media) or 1. At version 1
+ * the participants form an MLS group. The group is established by the first valid commit. After
+ * that it changes in rounds: the server proposes all outstanding changes in one message, every
+ * member commits, and the first valid commit wins. A round starts when no proposals are outstanding
+ * and no transition is running. Each winning commit starts a transition, which ends when all
+ * recipients are ready or after 2 s.
+ *
+ * A leaf without a participant (it left, or could not process a commit) is removed in the next
+ * round; a participant without a leaf is added in the next round after its key package arrived. */
+#ifndef RELAY_DAVE_GROUP_H
+#define RELAY_DAVE_GROUP_H
+
+#include "relay/dave/mls.h"
+
+enum {
+    DAVE_VERSION = 1,           /* highest supported version */
+    DAVE_MEMBERS_MAX = 100,     /* rooms with more participants have version 0 ... */
+    DAVE_MEMBERS_AGAIN = 80,    /* ... until there are no more than this */
+    DAVE_BATCH_MEMBERS = 20,    /* in larger rooms, rounds are DAVE_BATCH_MS apart */
+    DAVE_BATCH_MS = 1000,       /* least time between two opcodes 27 of a large room */
+    DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
+    DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
+    DAVE_COMMIT_MEMBER_MS = 50, /* ... and so much more per proposal */
+    DAVE_COMMIT_DOUBLINGS = 5,  /* each reset without a commit doubles the wait, so many times */
+    DAVE_READD_MS = 100,        /* wait for the key package that follows opcode 31 */
+    DAVE_KEY_PACKAGES = 10,     /* unrequested key packages of a participant per minute */
+    DAVE_KEY_PACKAGES_MS = 60000,
+    DAVE_COMMIT_BYTES = 64 * 1024, /* most bytes of opcode 28 */
+};
+
+enum dave_opcode {
+    DAVE_PREPARE_TRANSITION = 21,
+    DAVE_EXECUTE_TRANSITION = 22,
+    DAVE_TRANSITION_READY = 23,
+    DAVE_PREPARE_EPOCH = 24,
+    DAVE_EXTERNAL_SENDER = 25,
+    DAVE_KEY_PACKAGE = 26,
+    DAVE_PROPOSALS = 27,
+    DAVE_COMMIT_WELCOME = 28,
+    DAVE_ANNOUNCE_COMMIT = 29,
+    DAVE_WELCOME = 30,
+    DAVE_INVALID_COMMIT_WELCOME = 31,
+};
+
+/* A message to a participant. Opcodes 21, 22 and 24 are JSON, the others are binary. */
+struct dave_message {
+    enum dave_opcode op;
+    unsigned version;    /* JSON: protocol_version */
+    unsigned transition; /* JSON: transition_id */
+    unsigned epoch;      /* JSON: epoch */
+    struct str payload;  /* binary: bytes after the opcode; valid during the callback */
+};
+bool dave_message_is_json(const struct dave_message *m);
+/* Writes the "d" object of a JSON message. */
+void dave_message_write(const struct dave_message *m, struct buf *out);
+
+typedef void dave_send(void *context, snowflake user, const struct dave_message *m);
+
+/* Shared by the rooms of one event loop. */
+struct dave_counters {
+    uint64_t epochs;               /* winning commits */
+    uint64_t transitions;          /* started */
+    uint64_t refused_commits;      /* invalid ones; outdated ones are normal and do not count */
+    uint64_t refused_key_packages; /* invalid or too many */
+    uint64_t downgrades;           /* from version 1 to 0 */
+    uint64_t resets;               /* new groups because nobody committed or all were invalid */
+};
+
+struct dave_config {
+    snowflake group;           /* channel id; of a stream: rtc_server_id - 1 */
+    unsigned version;          /* 0 for stage channels and if encryption is turned off */
+    const struct mls_key *key; /* external sender's; one per process */
+    dave_send *send;
+    void *context;
+    struct dave_counters *counters;
+};
+
+struct dave_room;
+struct dave_room *dave_room_new(const struct dave_config *config);
+void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
+
+unsigned dave_room_version(const struct dave_room *room);
+/* Whether a downgrade or a new epoch waits for participants. */
+bool dave_room_transitions(const struct dave_room *room);
+
+/* A participant joins: a seat with media. Observers must not be added, because they would lower the
+ * version. Returns the version for the session description (opcode 4). A participant that is
+ * already there leaves first. */
+unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
+/* Opcode 4 was sent with that version. Clients drop DAVE messages that come before opcode 4. */
+void dave_room_described(struct dave_room *room, snowflake user, unsigned version, int64_t now);
+/* The participant left for good; not while its session can be resumed. */
+void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
+
+enum dave_verdict {
+    DAVE_ACCEPTED,
+    DAVE_OUTDATED, /* normal: another commit won, or the room has changed */
+    DAVE_REFUSED,  /* invalid or too many */
+};
+
+/* Opcodes 26, 28, 23 and 31 of a participant; messages of others are outdated. */
+enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, struct str payload,
+                                        int64_t now);
+enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struct str payload,
+                                   int64_t now);
+void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition, int64_t now);
+void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now);
+
+/* Time at which dave_room_tick is due; INT64_MAX: never. Changes with every call above. */
+int64_t dave_room_due(const struct dave_room *room);
+void dave_room_tick(struct dave_room *room, int64_t now);
+
+#endif
