@@ -108,7 +108,7 @@ static bool should_compress_on_pool(const struct call_context *run)
 
     return call->reply.n > HTTP_GZIP_MAX_BYTES && call->reply.n <= LONGEST_ZIPPED &&
            run->response.file < 0 && http_is_worth_compressing(type, call->reply.n) &&
-           http_accepts_coding(call->exchange->request->accept_encoding, STR("gzip_state"));
+           http_accepts_coding(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
 /* Copies a shared body into the call if it will be compressed on the pool. */

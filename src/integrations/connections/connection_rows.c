@@ -51,7 +51,7 @@ static const struct field connection_fields[] = {
     { FIELD(struct linked_account, metadata_visibility), .type = &type_visibility },
     { FIELD(struct linked_account, friend_sync), .type = &type_bool },
     { FIELD(struct linked_account, show_activity), .type = &type_bool },
-    { FIELD(struct linked_account, mutual_link), .type = &type_bool },
+    { FIELD(struct linked_account, two_way_link), .type = &type_bool },
     { FIELD(struct linked_account, integrations), .type = &type_listed_all, .flags = OPTIONAL },
     { 0 },
 };
@@ -86,7 +86,7 @@ static struct linked_account connection_from_row(const struct rows *r)
         .metadata_visibility = row_int(r, 7),
         .friend_sync = row_bool(r, 8),
         .show_activity = row_bool(r, 9),
-        .mutual_link = row_bool(r, 10),
+        .two_way_link = row_bool(r, 10),
         .is_partner = row_bool(r, 11),
         .secret = row_is_null(r, 12) ? (struct str){ 0 } : row_bytes(r, 12),
     };

@@ -24,7 +24,7 @@ struct linked_account {
     struct str type; /* platform name in the database */
     struct str word; /* platform name in the API */
     struct str id, name;
-    bool verified, revoked, friend_sync, show_activity, mutual_link;
+    bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
     struct opt_list integrations; /* struct connection_integration */
 

@@ -23,7 +23,7 @@ static const struct type type_bitrate = { .kind = KIND_INT,
                                           .min = 8000,
                                           .max = 96000,
                                           .doc = "Bits per second; at most 64000 on a "
-                                                 "stage_instance" };
+                                                 "stage" };
 static const struct type type_user_limit = {
     .kind = KIND_INT, .min = 0, .max = 10000, .doc = "0: no limit; at most 99 except on a stage"
 };

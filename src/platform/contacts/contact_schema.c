@@ -43,7 +43,7 @@ static const struct field contact_account_fields[] = {
     { FIELD(struct contact_account, metadata_visibility), .type = &type_count },
     { FIELD(struct contact_account, friend_sync), .type = &type_bool },
     { FIELD(struct contact_account, show_activity), .type = &type_bool },
-    { FIELD(struct contact_account, mutual_link), .type = &type_bool },
+    { FIELD(struct contact_account, two_way_link), .type = &type_bool },
     { FIELD(struct contact_account, integrations), .type = &type_always_empty_list },
     { 0 },
 };

@@ -30,7 +30,7 @@ struct contacts_reply {
 /* The address book in the JSON format of a connection. */
 struct contact_account {
     struct str id, type, name;
-    bool verified, revoked, friend_sync, show_activity, mutual_link;
+    bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
     struct list integrations; /* always empty */
 };

@@ -170,7 +170,7 @@ static void check_component(struct form *form, const struct json_path *here, con
     if (c->type == TEXT_DISPLAY)
         form_require_field(form, here, "content", c->content.given == GIVEN);
     if (c->type == THUMBNAIL)
-        form_require_field(form, here, "media_info", c->media.given == GIVEN);
+        form_require_field(form, here, "media", c->media.given == GIVEN);
     if (c->type == MEDIA_GALLERY)
         form_require_field(form, here, "items", c->items.given == GIVEN);
     if (c->type == FILE_DISPLAY)

@@ -162,7 +162,7 @@ static void oversized_response_is_413_and_rolled_back(struct world *w)
 
     world_log_begin(w);
     expect_error(size_request(ada, "/reply", MOST - 7), 413, 40005);
-    expect(strstr(world_log_end(w), "order_reply"));
+    expect(strstr(world_log_end(w), "reply_with_letters"));
     expect_note(ada, "");
     struct answer a = size_request(ada, "/reply", 4 * MIB);
     expect_status(a, 200);

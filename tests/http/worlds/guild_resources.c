@@ -183,8 +183,8 @@ static void world_file_events_and_stages_are_imported_and_exported(struct world 
         "'recurrence_rule': {'start': '2099-01-05T10:00:00+00:00', 'frequency': 2, 'interval': 1, "
         "'by_weekday': []}, 'exceptions': [{'original_start': '2099-01-12T10:00:00+00:00'}]}]}]}",
         "guilds.0.scheduled_events.0: An event needs either a channel or a location.\n"
-        "guilds.0.scheduled_events.1.exceptions.0.original_start: There are no ids of this "
-        "moment.\n"
+        "guilds.0.scheduled_events.1.exceptions.0.original_start: The time is outside the range "
+        "of ids.\n"
         "guilds.0.scheduled_events.1.scheduled_end_time: The event must end after it starts.\n"
         "guilds.0.scheduled_events.1.recurrence_rule.by_weekday: A weekly event has one day.\n");
 

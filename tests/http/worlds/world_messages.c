@@ -74,11 +74,12 @@ static void world_file_messages_require_an_author_or_webhook(struct world *w)
 {
     expect_file_refused(w, "{'users': [{'username': 'zoe', 'theme_colors': ['x']}]}",
                         "users.0.theme_colors: Must be a list of numbers.\n");
-    expect_file_refused(w,
-                        "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': "
-                        "'ada', 'channels': [{'name': 'talk', 'messages': [{'content': 'x'}]}]}]}",
-                        "guilds.0.channels.0.messages.0.author: A message is by an author or by a "
-                        "webhook.\n");
+    expect_file_refused(
+        w,
+        "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': "
+        "'ada', 'channels': [{'name': 'talk', 'messages': [{'content': 'x'}]}]}]}",
+        "guilds.0.channels.0.messages.0.author: A message needs either an author or "
+        "a webhook.\n");
     expect_file_refused(w,
                         "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': "
                         "'ada', 'channels': [{'name': 'talk', 'messages': [{'content': 'x', "

@@ -9,11 +9,11 @@
 static int64_t fake_now_ns;
 static unsigned sent_all, sent_heads;
 
-int64_t __wrap_clock_mono(void);
+int64_t __wrap_clock_monotonic_ns(void);
 uint32_t __wrap_cluster_identity(const struct cluster *c);
-void __wrap_cluster_report(struct cluster *c, enum cluster_topic topic, struct str message);
+void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
 
-int64_t __wrap_clock_mono(void)
+int64_t __wrap_clock_monotonic_ns(void)
 {
     return fake_now_ns;
 }
@@ -24,7 +24,7 @@ uint32_t __wrap_cluster_identity(const struct cluster *c)
     return 1;
 }
 
-void __wrap_cluster_report(struct cluster *c, enum cluster_topic topic, struct str message)
+void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get_u64(&in);
