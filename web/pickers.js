@@ -1,16 +1,10 @@
-// pickers.js - the emoji picker and the GIF picker.
+// pickers.js - the box of a picker, and the GIF picker.
 import { fill, foremost, h } from "./dom.js";
-import { emoji } from "./markdown.js";
 import { ownPath } from "./images.js";
 import { t } from "./translate.js";
 
-const COMMON = (
-  "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 " +
-  "🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ " +
-  "🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁"
-).split(" ");
-
-function popover(at, label, children) {
+/** A box at a button; Esc and a click outside close it. */
+export function popover(at, label, children) {
   document.querySelector(".popover")?.remove();
   const before = document.activeElement;
   const gone = (e) => !el.contains(e.target) && end();
@@ -30,50 +24,6 @@ function popover(at, label, children) {
   document.addEventListener("mousedown", gone, true);
   /** @type {HTMLElement|null} */ (el.querySelector("input, button"))?.focus();
   return el;
-}
-
-/** @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
-export function pickEmoji(guild, at, choose) {
-  popover(at, t("Emoji"), (end) => [
-    guild?.emojis?.length
-      ? h(
-          "div.emoji-grid",
-          { role: "group", "aria-label": guild.name },
-          guild.emojis.map((e) =>
-            h(
-              "button",
-              {
-                type: "button",
-                "aria-label": `:${e.name}:`,
-                onclick: () => {
-                  end();
-                  choose(e);
-                },
-              },
-              emoji(e.name, e.id, e.animated),
-            ),
-          ),
-        )
-      : null,
-    h(
-      "div.emoji-grid",
-      { role: "group", "aria-label": t("Emoji") },
-      COMMON.map((e) =>
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-label": e,
-            onclick: () => {
-              end();
-              choose({ name: e });
-            },
-          },
-          e,
-        ),
-      ),
-    ),
-  ]);
 }
 
 /** The GIF picker: search, suggestions, trending GIFs, categories; a click sends the GIF. */
