@@ -6,13 +6,17 @@ import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
 import { TESTS as history } from "./history.js";
+import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
 import { TESTS as people } from "./people.js";
 import { TESTS as places } from "./places.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
+import { TESTS as sharing } from "./sharing.js";
 import { Lane, options } from "./stage.js";
+import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./talk.js";
+import { TESTS as unread } from "./unread.js";
 import { TESTS as wire } from "./wire.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
@@ -24,7 +28,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
+const LANES = { load, people, screens, wire, places, talk, history, hostile, apps, search, unread, everyday, sharing };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(lane, name, test) {
