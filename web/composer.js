@@ -1,19 +1,18 @@
 // composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs, stickers, polls, voice messages.
 import { commandForm } from "./commands.js";
 import { findCommandsFor, findNames, suggestionRow, suggestionText, wordBefore } from "./composer-suggestions.js";
-import { below, fill, h, icon, iconButton, menu } from "./dom.js";
+import { attachMenu, noticeList } from "./composer-parts.js";
+import { fill, h, icon, iconButton } from "./dom.js";
 import { draftOf, saveDraft } from "./drafts.js";
 import { replaceNames } from "./emoji-names.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { MentionNames } from "./mention-names.js";
 import { pickGif } from "./pickers.js";
-import { createPoll } from "./poll-form.js";
 import { pickSticker } from "./sticker-picker.js";
 import { isThread } from "./store.js";
 import { suggest } from "./autocomplete.js";
 import { t } from "./translate.js";
 import { Uploads, formOf, progressLine } from "./uploads.js";
-import { canRecord, recordVoice } from "./voice-recorder.js";
 
 const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
 const TYPING_MS = 8000,
@@ -39,7 +38,7 @@ export function composer(app, channel, events = {}) {
     maxlength: 4000,
   });
   const above = h("div.composer-above"),
-    notices = h("div.notices", { "aria-live": "polite" }),
+    notices = noticeList(app, channel),
     commandContext = h("div"),
     recording = h("div"),
     running = h("div");
@@ -53,10 +52,13 @@ export function composer(app, channel, events = {}) {
       picker.value = "";
     },
   });
+  const attach = { file: () => picker.click(), record: recording, sent: () => events.sent?.() };
   const line = h(
     "form.composer-line",
     null,
-    iconButton("plus", t("Attach"), (e) => attachMenu(e.currentTarget), { "aria-haspopup": "menu" }),
+    iconButton("plus", t("Attach"), (e) => attachMenu(app, channel, e.currentTarget, attach), {
+      "aria-haspopup": "menu",
+    }),
     picker,
     input,
     iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => post({ content: g.url || g.src }))),
@@ -78,7 +80,7 @@ export function composer(app, channel, events = {}) {
   const el = h(
     "div.composer",
     null,
-    notices,
+    notices.el,
     running,
     commandContext,
     recording,
@@ -88,28 +90,6 @@ export function composer(app, channel, events = {}) {
     suggestions.list,
     line,
   );
-
-  function attachMenu(at) {
-    const may = (right) => store.may(channel, right);
-    menu(
-      below(at),
-      [
-        { label: t("Upload a file"), icon: "plus", run: () => picker.click() },
-        (!guild || may("SEND_POLLS")) && {
-          label: t("Create poll"),
-          icon: "poll",
-          run: async () => (await createPoll(app, channel)) && events.sent?.(),
-        },
-        canRecord() &&
-          (!guild || may("SEND_VOICE_MESSAGES")) && {
-            label: t("Record voice message"),
-            icon: "mic",
-            run: () => recordVoice(app, channel, recording),
-          },
-      ].filter(Boolean),
-      t("Attach"),
-    );
-  }
 
   function isCommand() {
     return !editing && /^\/[^\n]*$/.test(input.value);
@@ -304,22 +284,6 @@ export function composer(app, channel, events = {}) {
   });
   input.addEventListener("paste", (e) => e.clipboardData.files.length && uploads.add([...e.clipboardData.files]));
 
-  function drawNotices() {
-    fill(
-      notices,
-      (app.notices.get(channel.id) || [])
-        .filter((n) => n.words)
-        .map((n) =>
-          h(
-            "div.notice",
-            { class: n.bad ? "bad" : "" },
-            n.words,
-            iconButton("close", t("Dismiss"), () => n.end()),
-          ),
-        ),
-    );
-  }
-
   function drawPermissions() {
     const now = store.channels.get(channel.id) || channel,
       locked = isThread(now) && now.thread_metadata?.locked && !store.may(now, "MANAGE_THREADS"),
@@ -329,15 +293,10 @@ export function composer(app, channel, events = {}) {
     for (const b of line.querySelectorAll("button")) b.disabled = !may;
   }
 
-  drawNotices();
   drawPermissions();
   input.value = names.decode(draftOf(store.me.id, channel.id));
   requestAnimationFrame(grow);
-  const off = [
-    store.on("notices", drawNotices),
-    store.on("members", drawPermissions),
-    store.on("channels", drawPermissions),
-  ];
+  const off = [notices.end, store.on("members", drawPermissions), store.on("channels", drawPermissions)];
   return {
     el,
     focus: () => input.focus(),

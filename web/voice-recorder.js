@@ -79,8 +79,9 @@ export async function recordVoice(app, channel, place) {
     stop();
     await stopped;
     show(h("span", { role: "status" }, t("Sending…")));
+    // The server derives the type from the name and knows WebM only as video; players look at the content.
     const kind = recorder.mimeType.split(";")[0] || "audio/webm",
-      name = `voice-message.${kind.split("/")[1]}`,
+      name = "voice-message.ogg",
       form = new FormData();
     const about = { id: "0", filename: name, duration_secs: length.ms / 1000, waveform: waveform(levels) };
     form.append("payload_json", JSON.stringify({ flags: VOICE_MESSAGE, attachments: [about] }));

@@ -42,6 +42,8 @@ class Chat {
     this.rail = new ServerRail(this);
     this.side = new ChannelList(this);
     this.members = new MemberList(this);
+    /** Channels that were asked for because they were not known. @type {Set<string>} */
+    this.missing = new Set();
     /** The open search panel. @type {any} */
     this.searchPanel = null;
     this.self = h("div.self");
@@ -100,6 +102,8 @@ class Chat {
     this.guild = guildId && guildId !== "@me" ? this.store.guilds.get(guildId) : null;
     const channel = channelId ? this.store.channels.get(channelId) : null;
     if (guildId && guildId !== "@me" && !this.guild) return this.app.go("/channels/@me", true);
+    if (this.guild && channelId && !channel && !this.missing.has(channelId))
+      return this.fetchThread([guildId, channelId, messageId]);
     if (this.guild && !channel) {
       const last = this.store.channels.get(localStorage.getItem(`last:${this.guild.id}`) || "");
       const first =
@@ -120,7 +124,18 @@ class Chat {
     this.members.draw();
   }
 
+  /** Loads a thread that the gateway has not sent: READY has only the threads that the user follows. */
+  async fetchThread(params) {
+    const [guildId, id] = params,
+      path = location.pathname;
+    this.missing.add(id);
+    const found = await this.app.rest.get(`/channels/${id}`).catch(() => null);
+    if (found?.guild_id === guildId && !this.store.channels.has(id)) this.store.channels.set(id, found);
+    if (location.pathname === path && this.shell.isConnected) this.open(params);
+  }
+
   reopen() {
+    this.missing.clear();
     const [, , guild, channel, message] = location.pathname.split("/");
     this.log?.end(); // stores the text that was typed before the connection was lost
     this.log = this.channel = null;

@@ -149,7 +149,7 @@ export function forumPage(app, main, channel, head) {
         h(
           "span.post-text",
           null,
-          h("strong", null, now.flags & PINNED && icon("pin"), now.name),
+          h("strong", null, !!(now.flags & PINNED) && icon("pin"), now.name),
           h(
             "span.chips",
             null,
