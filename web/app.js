@@ -1,14 +1,17 @@
 // app.js - the application: login state, router, and functions that all pages share.
-import { CommandIndex, contextCommands, showModal, useComponent } from "./commands.js";
-import { announce, below, dialog, fill, h, menu, toast } from "./dom.js";
+import { CommandIndex, showModal, useComponent } from "./commands.js";
+import { announce, dialog, fill, h, toast } from "./dom.js";
 import { mustComeIn, operatorOnly } from "./access.js";
 import { Gateway } from "./gateway.js";
-import { pickEmoji } from "./pickers.js";
+import { deleteMessage, forward, messageMenu } from "./message-menu.js";
+import { watchMessages } from "./notifications.js";
+import { pickEmoji } from "./emoji-picker.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
 import { TroubleBar } from "./fault-banner.js";
 import { VoiceLine } from "./voice-gateway.js";
 import { t } from "./translate.js";
+import { watchUnread } from "./unread-badge.js";
 
 /** @type {[RegExp, () => Promise<any>][]} */
 const PAGES = [
@@ -18,7 +21,7 @@ const PAGES = [
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
   [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server-settings.js")],
-  [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
+  [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
   [/^\/friends/, () => import("./views/chat.js")],
 ];
 
@@ -37,6 +40,8 @@ class App {
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);
     this.commands = new CommandIndex(this);
+    watchUnread(this.store);
+    watchMessages(this);
     this.trouble = new TroubleBar();
     this.bar = h("div.bar", { role: "status", hidden: true });
     addEventListener("popstate", () => this.show());
@@ -284,44 +289,20 @@ class App {
     (await import("./views/profile.js")).showProfile(this, id, at);
   }
 
-  async messageMenu(channel, m, at) {
-    const own = m.author.id === this.store.me.id,
-      manage = channel.guild_id && this.store.may(channel, "MANAGE_MESSAGES");
-    const path = `/channels/${channel.id}/messages/${m.id}`;
-    const apps = await contextCommands(this, channel, 3, m.id).catch(() => []);
-    menu(
-      below(at),
-      [
-        ...apps,
-        (manage || this.store.may(channel, "PIN_MESSAGES")) && {
-          label: m.pinned ? t("Unpin") : t("Pin"),
-          icon: "pin",
-          run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)),
-        },
-        channel.guild_id &&
-          !m.thread &&
-          channel.type === 0 &&
-          this.store.may(channel, "CREATE_PUBLIC_THREADS") && {
-            label: t("Start a thread"),
-            icon: "thread",
-            run: () => this.startThread(channel, m),
-          },
-        { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
-        { label: t("Copy ID"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
-        {
-          label: t("Show as JSON"),
-          icon: "wrench",
-          run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))),
-        },
-        (own || manage) && {
-          label: t("Delete"),
-          icon: "trash",
-          danger: true,
-          run: () => this.tryCall(this.rest.delete(path)),
-        },
-      ].filter(Boolean),
-      t("Message"),
-    );
+  /* Set by the chat page: it has the list of messages and the message field. */
+  replyTo(_m) {}
+  editMessage(_channel, _m) {}
+  /** Jumps to a message. @param {string} _id @param {string} [_channel] */
+  async jumpTo(_id, _channel) {}
+
+  messageMenu(channel, m, at) {
+    return messageMenu(this, channel, m, at);
+  }
+  deleteMessage(channel, m, atOnce) {
+    return deleteMessage(this, channel, m, atOnce);
+  }
+  forward(channel, m) {
+    return forward(this, channel, m);
   }
 
   async startThread(channel, m) {

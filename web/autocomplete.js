@@ -6,8 +6,9 @@ let number = 0;
 /**
  * @param {any} input the field; it becomes a combobox
  * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void,
- *   group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options
- *   lasting: Esc does not close the list; awaited: Enter waits for the running search
+ *   group?: (item: any) => string, label: string, lasting?: boolean, quiet?: boolean, awaited?: () => boolean}} options
+ *   lasting: Esc does not close the list; awaited: Enter waits for the running search; quiet: no suggestion is selected
+ *   until an arrow key is pressed, so that Enter submits the form
  */
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
@@ -55,7 +56,7 @@ export function suggest(input, options) {
     looking = null;
     if (!found.length) return close();
     // Keep the selected suggestion selected if the new list contains it.
-    const marked = list.hidden || at === 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
+    const marked = list.hidden || at <= 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
     fill(
@@ -84,6 +85,11 @@ export function suggest(input, options) {
     );
     list.hidden = false;
     expanded(true);
+    if (options.quiet && marked === null) {
+      at = -1;
+      input.removeAttribute("aria-activedescendant");
+      return;
+    }
     mark(
       marked === null
         ? 0
@@ -117,8 +123,8 @@ export function suggest(input, options) {
     }
     if (list.hidden) return;
     if (e.key === "ArrowDown") mark(at + 1);
-    else if (e.key === "ArrowUp") mark(at - 1);
-    else if ((e.key === "Enter" || e.key === "Tab") && !e.isComposing) choose(at);
+    else if (e.key === "ArrowUp") mark(at < 0 ? items.length - 1 : at - 1);
+    else if ((e.key === "Enter" || e.key === "Tab") && !e.isComposing && at >= 0) choose(at);
     else if (e.key === "Escape" && !options.lasting) close();
     else return;
     e.preventDefault();

@@ -1,25 +1,35 @@
-// composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs.
-import { commandForm, commandRow, findCommands } from "./commands.js";
+// composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs, stickers, polls, voice messages.
+import { commandForm } from "./commands.js";
+import { findCommandsFor, findNames, suggestionRow, suggestionText, wordBefore } from "./composer-suggestions.js";
+import { attachMenu, noticeList } from "./composer-parts.js";
 import { fill, h, icon, iconButton } from "./dom.js";
-import { pickEmoji, pickGif } from "./pickers.js";
-import { avatar } from "./images.js";
+import { draftOf, saveDraft } from "./drafts.js";
+import { replaceNames } from "./emoji-names.js";
+import { pickEmoji } from "./emoji-picker.js";
+import { MentionNames } from "./mention-names.js";
+import { pickGif } from "./pickers.js";
+import { pickSticker } from "./sticker-picker.js";
 import { isThread } from "./store.js";
 import { suggest } from "./autocomplete.js";
 import { t } from "./translate.js";
+import { Uploads, formOf, progressLine } from "./uploads.js";
 
 const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
 const TYPING_MS = 8000,
-  MOST_FILES = 10,
+  DRAFT_MS = 300,
   PATIENCE_MS = 400;
 
-export function composer(app, channel) {
+/** @param {{sent?: () => void}} [events] sent: called when a message was sent */
+export function composer(app, channel, events = {}) {
   const { store } = app,
-    guild = store.guildOf(channel);
+    guild = store.guildOf(channel),
+    path = `/channels/${channel.id}/messages`;
   const name = `${channel.guild_id ? "#" : "@"}${store.nameOfChannel(channel)}`;
+  const names = new MentionNames(store, guild);
   let reply = null,
     editing = null,
-    files = [],
-    typedAt = 0;
+    typedAt = 0,
+    draftTimer;
 
   const input = h("textarea", {
     rows: 1,
@@ -28,95 +38,72 @@ export function composer(app, channel) {
     maxlength: 4000,
   });
   const above = h("div.composer-above"),
-    notices = h("div.notices", { "aria-live": "polite" }),
-    commandContext = h("div");
+    notices = noticeList(app, channel),
+    commandContext = h("div"),
+    recording = h("div"),
+    running = h("div");
+  const uploads = new Uploads(() => input.focus());
   const picker = h("input", {
     type: "file",
     multiple: true,
     hidden: true,
-    onchange: () => addFiles([...picker.files]),
+    onchange: () => {
+      uploads.add([...picker.files]);
+      picker.value = "";
+    },
   });
+  const attach = { file: () => picker.click(), record: recording, sent: () => events.sent?.() };
   const line = h(
     "form.composer-line",
     null,
-    iconButton("plus", t("Attach files"), () => picker.click()),
+    iconButton("plus", t("Attach"), (e) => attachMenu(app, channel, e.currentTarget, attach), {
+      "aria-haspopup": "menu",
+    }),
     picker,
     input,
-    iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => sendText(g.url || g.src))),
+    iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => post({ content: g.url || g.src }))),
+    iconButton("sticker", t("Stickers"), (e) =>
+      pickSticker(app, guild, e.currentTarget, (s) => post({ sticker_ids: [s.id] })),
+    ),
     iconButton("smile", t("Emoji"), (e) => pickEmoji(guild, e.currentTarget, insertEmoji)),
-    h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("bolt")),
+    h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("send")),
   );
   const suggestions = suggest(input, {
     label: t("Suggestions"),
-    find: findSuggestions,
-    row: suggestionRow,
+    find: () =>
+      isCommand() ? findCommandsFor(app, channel, input.value.slice(1)) : findNames(app, channel, wordBefore(input)),
+    row: (s) => suggestionRow(app, guild, s),
     choose: takeSuggestion,
     group: (s) => s.group,
     awaited: isCommand,
   });
-  const el = h("div.composer", null, notices, commandContext, above, suggestions.list, line);
-
-  /* --- suggestions: commands, members, channels --- */
-
-  function wordBefore() {
-    return /(?:^|\s)([@#:][\w.-]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] || "";
-  }
+  const el = h(
+    "div.composer",
+    null,
+    notices.el,
+    running,
+    commandContext,
+    recording,
+    above,
+    uploads.problem,
+    uploads.el,
+    suggestions.list,
+    line,
+  );
 
   function isCommand() {
     return !editing && /^\/[^\n]*$/.test(input.value);
   }
 
-  async function findSuggestions() {
-    if (isCommand()) {
-      const found = await findCommands(app, channel, input.value.slice(1)).catch(() => []);
-      return found.map((leaf) => ({ leaf, group: leaf.app?.name }));
-    }
-    const word = wordBefore(),
-      text = word.slice(1).toLowerCase();
-    if (word.length < 2) return [];
-    if (word[0] === "@") {
-      const people = guild ? [...guild.members.values()].map((m) => m.user) : channel.recipients || [];
-      return people
-        .filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text))
-        .slice(0, 8)
-        .map((user) => ({ user, group: t("Members") }));
-    }
-    if (word[0] === "#" && guild)
-      return store
-        .channelsOf(guild)
-        .filter((c) => c.name?.toLowerCase().includes(text) && c.type !== 4)
-        .slice(0, 8)
-        .map((c) => ({ channel: c, group: t("Channels") }));
-    if (word[0] === ":" && guild)
-      return guild.emojis
-        .filter((e) => e.name.toLowerCase().includes(text))
-        .slice(0, 8)
-        .map((e) => ({ emoji: e, group: t("Emoji") }));
-    return [];
-  }
-
-  function suggestionRow(s) {
-    if (s.leaf) return commandRow(s.leaf);
-    if (s.user)
-      return [
-        avatar(s.user, "", "tiny-avatar"),
-        h("span.suggestion-main", null, h("strong", null, store.nameOf(s.user.id, guild))),
-        h("span.faint", null, `@${s.user.username}`),
-      ];
-    return s.channel ? `#${s.channel.name}` : `:${s.emoji.name}:`;
-  }
-
   function takeSuggestion(s) {
     if (s.leaf) return openCommand(s.leaf);
-    const at = input.selectionStart - wordBefore().length;
-    const words = s.user ? `<@${s.user.id}> ` : s.channel ? `<#${s.channel.id}> ` : emojiText(s.emoji);
-    input.setRangeText(words, at, input.selectionStart, "end");
-    grow();
+    const at = input.selectionStart - wordBefore(input).length;
+    input.setRangeText(suggestionText(names, s), at, input.selectionStart, "end");
+    changed();
   }
 
   function openCommand(leaf) {
-    input.value = "";
-    grow();
+    write("");
     if (!leaf.options.length) return submitBare(leaf);
     const form = commandForm(app, channel, leaf, () => {
       fill(commandContext);
@@ -138,16 +125,27 @@ export function composer(app, channel) {
 
   /* --- text --- */
 
-  function emojiText(e) {
-    return e.id ? `<${e.animated ? "a" : ""}:${e.name}:${e.id}> ` : e.name;
-  }
   function insertEmoji(e) {
-    input.setRangeText(emojiText(e), input.selectionStart, input.selectionEnd, "end");
+    input.setRangeText(e.id ? `${names.emoji(e)} ` : e.name, input.selectionStart, input.selectionEnd, "end");
     input.focus();
+    changed();
   }
   function grow() {
     input.style.height = "auto";
     input.style.height = `${Math.min(input.scrollHeight, 240)}px`;
+  }
+  function write(text) {
+    input.value = text;
+    changed();
+  }
+  function changed() {
+    grow();
+    clearTimeout(draftTimer);
+    draftTimer = setTimeout(keepDraft, DRAFT_MS);
+  }
+  function keepDraft() {
+    clearTimeout(draftTimer);
+    if (!editing && store.me) saveDraft(store.me.id, channel.id, names.encode(input.value));
   }
 
   function typing() {
@@ -156,10 +154,9 @@ export function composer(app, channel) {
     app.rest.post(`/channels/${channel.id}/typing`).catch(() => {});
   }
 
-  function addFiles(more) {
-    files = [...files, ...more].slice(0, MOST_FILES);
+  function setReply(m) {
+    reply = m;
     drawAbove();
-    input.focus();
   }
 
   function drawAbove() {
@@ -170,81 +167,98 @@ export function composer(app, channel) {
           "div.composer-note",
           null,
           icon("reply"),
-          `${t("Reply")}: ${store.nameOf(reply.author.id, guild)}`,
-          iconButton("close", t("Cancel"), () => {
-            reply = null;
-            drawAbove();
-          }),
+          h(
+            "button.plain.clip",
+            { type: "button", title: t("Jump to the original message"), onclick: () => app.jumpTo(reply.id) },
+            `${t("Reply")}: ${store.nameOf(reply.author.id, guild)}`,
+          ),
+          iconButton("close", t("Cancel"), () => setReply(null)),
         ),
       editing && h("div.composer-note", null, icon("edit"), t("Edit"), iconButton("close", t("Cancel"), stopEditing)),
-      files.map((f) =>
-        h(
-          "div.composer-note",
-          null,
-          f.name,
-          iconButton("close", `${t("Remove")} ${f.name}`, () => {
-            files = files.filter((x) => x !== f);
-            drawAbove();
-          }),
-        ),
-      ),
     );
   }
 
   function stopEditing() {
     editing = null;
-    input.value = "";
+    write(names.decode(draftOf(store.me.id, channel.id)));
+    drawAbove();
+    input.focus();
+  }
+
+  function edit(m) {
+    keepDraft();
+    clearTimeout(draftTimer);
+    editing = m;
+    reply = null;
+    input.value = names.decode(m.content);
     drawAbove();
     grow();
     input.focus();
   }
 
-  function draft(content) {
-    const body = { content };
-    if (reply) body.message_reference = { message_id: reply.id };
-    if (!files.length) return body;
-    const form = new FormData();
-    form.append(
-      "payload_json",
-      JSON.stringify({ ...body, attachments: files.map((f, i) => ({ id: String(i), filename: f.name })) }),
-    );
-    files.forEach((f, i) => form.append(`files[${i}]`, f));
-    return form;
+  /* --- sending --- */
+
+  async function saveEdit(content) {
+    const m = editing;
+    if (!content) {
+      stopEditing();
+      return app.deleteMessage(channel, m, false);
+    }
+    stopEditing(); // text written after this is a new message
+    const done = await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }));
+    return done || input.value || edit({ ...m, content });
   }
 
-  async function sendText(content) {
-    const path = `/channels/${channel.id}/messages`;
-    if (editing) {
-      const m = editing;
-      stopEditing(); // text written after this is a new message
-      if (!(await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }))) && !input.value) edit({ ...m, content });
-      return;
+  /** Sends files with a progress bar and a button that cancels. */
+  async function upload(body, files) {
+    const control = new AbortController(),
+      words = files.length === 1 ? files[0].file.name : t("{n} file|{n} files", { n: files.length });
+    const progress = progressLine(words, () => control.abort());
+    running.append(progress.el);
+    try {
+      return await app.rest.upload(path, formOf(body, files), progress.show, control.signal);
+    } catch (e) {
+      uploads.say(
+        control.signal.aborted ? "" : t("The files were not sent: {reason}", { reason: e.words || e.message }),
+      );
+      return null;
+    } finally {
+      progress.el.remove();
     }
-    const body = draft(content),
-      before = { reply, files };
+  }
+
+  /** Sends a message; a reply is attached to it. */
+  async function post(body, files = []) {
+    const answered = reply;
+    if (reply) body = { ...body, message_reference: { message_id: reply.id } };
+    setReply(null);
     let note = /** @type {any} */ (null);
-    input.value = "";
-    reply = null;
-    files = [];
-    drawAbove();
-    grow();
     const slow = setTimeout(() => {
-      note = app.notice(channel, t("Sending…"));
+      if (!files.length) note = app.notice(channel, t("Sending…"));
     }, PATIENCE_MS);
-    const sent = await app.tryCall(app.rest.post(path, body));
+    const sent = files.length ? await upload(body, files) : await app.tryCall(app.rest.post(path, body));
     clearTimeout(slow);
     note?.end();
-    if (sent) return;
-    // If the server refuses the message, put its text back into the field.
-    ({ reply, files } = before);
-    if (!input.value) input.value = content;
-    drawAbove();
-    grow();
+    if (sent) {
+      Uploads.release(files);
+      return events.sent?.();
+    }
+    // If the server refuses the message, put it back into the field.
+    if (answered) setReply(answered);
+    if (files.length) uploads.restore(files);
+    if (!input.value && body.content) write(names.decode(body.content));
   }
 
-  function submit() {
-    const content = input.value.trim();
-    if (content || files.length) sendText(content);
+  async function submit() {
+    const typed = input.value.trim();
+    if (editing) return saveEdit(await replaceNames(names.encode(typed), guild?.emojis));
+    if (!typed && !uploads.list.length) return;
+    const files = uploads.take();
+    uploads.say("");
+    input.value = "";
+    grow();
+    saveDraft(store.me.id, channel.id, "");
+    return post({ content: await replaceNames(names.encode(typed), guild?.emojis) }, files);
   }
 
   line.addEventListener("submit", (e) => {
@@ -252,7 +266,7 @@ export function composer(app, channel) {
     submit();
   });
   input.addEventListener("input", () => {
-    grow();
+    changed();
     typing();
   });
   input.addEventListener("keydown", (e) => {
@@ -260,77 +274,43 @@ export function composer(app, channel) {
       e.preventDefault();
       submit();
     } else if (e.key === "Escape" && editing) stopEditing();
-    else if (e.key === "Escape" && reply) {
-      reply = null;
-      drawAbove();
-    } else if (e.key === "ArrowUp" && !input.value) {
-      const own = store
-        .log(channel.id)
-        .list.filter((m) => m.author.id === store.me.id && EDITABLE.has(m.type))
-        .at(-1);
-      if (own) {
-        e.preventDefault();
-        edit(own);
-      }
+    else if (e.key === "Escape" && reply) setReply(null);
+    else if (e.key === "ArrowUp" && !input.value) {
+      const own = store.log(channel.id).list.findLast((m) => m.author.id === store.me.id && EDITABLE.has(m.type));
+      if (!own) return;
+      e.preventDefault();
+      edit(own);
     }
   });
-  input.addEventListener("paste", (e) => e.clipboardData.files.length && addFiles([...e.clipboardData.files]));
-
-  function edit(m) {
-    editing = m;
-    reply = null;
-    input.value = m.content;
-    drawAbove();
-    grow();
-    input.focus();
-  }
-
-  function drawNotices() {
-    fill(
-      notices,
-      (app.notices.get(channel.id) || [])
-        .filter((n) => n.words)
-        .map((n) =>
-          h(
-            "div.notice",
-            { class: n.bad ? "bad" : "" },
-            n.words,
-            iconButton("close", t("Dismiss"), () => n.end()),
-          ),
-        ),
-    );
-  }
+  input.addEventListener("paste", (e) => e.clipboardData.files.length && uploads.add([...e.clipboardData.files]));
 
   function drawPermissions() {
-    const may = store.may(channel, "SEND_MESSAGES") && !(isThread(channel) && channel.thread_metadata?.locked);
+    const now = store.channels.get(channel.id) || channel,
+      locked = isThread(now) && now.thread_metadata?.locked && !store.may(now, "MANAGE_THREADS"),
+      may = store.may(channel, "SEND_MESSAGES") && !locked;
     input.disabled = !may;
     input.placeholder = may ? `${t("Message")} ${name}` : t("You do not have permission to send messages here.");
     for (const b of line.querySelectorAll("button")) b.disabled = !may;
   }
 
-  drawNotices();
   drawPermissions();
-  const off = [
-    store.on("notices", drawNotices),
-    store.on("members", drawPermissions),
-    store.on("channels", drawPermissions),
-  ];
+  input.value = names.decode(draftOf(store.me.id, channel.id));
+  requestAnimationFrame(grow);
+  const off = [notices.end, store.on("members", drawPermissions), store.on("channels", drawPermissions)];
   return {
     el,
     focus: () => input.focus(),
     reply: (m) => {
-      reply = m;
-      editing = null;
-      drawAbove();
+      if (editing) stopEditing();
+      setReply(m);
       input.focus();
     },
     edit,
-    files: addFiles,
-    text: () => (editing ? "" : input.value),
-    write: (text) => {
-      input.value = text;
-      grow();
+    files: (list) => uploads.add(list),
+    end: () => {
+      keepDraft();
+      Uploads.release(uploads.list);
+      off.forEach((f) => f());
     },
-    end: () => off.forEach((f) => f()),
   };
 }

@@ -182,6 +182,22 @@ const PATHS = {
   wrench: "M14 6a4 4 0 0 1 5 5l-9 9-5-5 9-9M14 6l4-2 2 2-2 4",
   gif: "M4 6h16v12H4zM10 10H7v4h3v-2M13 10v4M17 14v-4h2M17 12h2",
   bolt: "M13 3 5 14h6l-1 7 8-11h-6z",
+  search: "M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13M15.5 15.5 21 21",
+  bell: "M6 16V11a6 6 0 0 1 12 0v5l2 2H4zM10 21h4",
+  "bell-off": "M6 16V11a6 6 0 0 1 9-5M18 11v5l2 2H8M10 21h4M4 4l16 16",
+  forward: "M14 8l5 4-5 4M19 12h-9a5 5 0 0 0-5 5v1",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+  check: "M5 13l4 4L19 7",
+  play: "M8 5l11 7-11 7z",
+  pause: "M8 5v14M16 5v14",
+  stop: "M7 7h10v10H7z",
+  lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
+  unlock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6-1",
+  archive: "M4 5h16v4H4zM6 9v10h12V9M10 13h4",
+  unarchive: "M4 5h16v4H4zM6 9v10h12V9M12 18v-6M9.5 14l2.5-2 2.5 2",
+  poll: "M5 20V10M12 20V4M19 20v-7",
+  sticker: "M5 4h14v9l-6 7H5zM13 20v-7h6",
+  send: "M4 12 20 4l-5 16-4-6z",
   user: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8M5 21a7 7 0 0 1 14 0",
   hand:
     "M8 12V6a1.5 1.5 0 0 1 3 0v5V4a1.5 1.5 0 0 1 3 0v7V6a1.5 1.5 0 0 1 3 0v8a6 6 0 0 1-11 3" +
@@ -274,7 +290,10 @@ export function foremost() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
 }
 
-/** Opens a context menu. @param {{label: string, icon?: string, danger?: boolean, run: () => void}[]} items */
+/**
+ * Opens a context menu. The entries get the click, because Shift may change what they do.
+ * @param {{label: string, icon?: string, danger?: boolean, run: (e?: any) => void}[]} items
+ */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();
   const before = document.activeElement;
@@ -294,9 +313,9 @@ export function menu(at, items, label) {
           role: "menuitem",
           type: "button",
           class: item.danger ? "danger" : "",
-          onclick: () => {
+          onclick: (e) => {
             end();
-            item.run();
+            item.run(e);
           },
         },
         item.icon && icon(item.icon),

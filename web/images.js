@@ -92,7 +92,17 @@ export function attachment(a) {
     return show(
       h(
         "a.attachment-picture",
-        { href: path, target: "_blank", rel: "noopener" },
+        {
+          href: path,
+          target: "_blank",
+          rel: "noopener",
+          onclick: (e) => {
+            if (e.ctrlKey || e.metaKey || e.shiftKey) return;
+            e.preventDefault();
+            const link = e.currentTarget;
+            import("./picture-viewer.js").then((m) => m.showPicture(link));
+          },
+        },
         h("img", { src: path, alt: a.description || name, width: a.width, height: a.height, loading: "lazy" }),
       ),
     );

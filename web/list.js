@@ -16,10 +16,17 @@ function replaceHeld(old, el) {
 
 /** The message list: items of any height; it scrolls with new messages at the end. */
 export class MessageList {
-  /** @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string}} options */
+  /**
+   * @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string,
+   *   newer?: () => Promise<boolean>}} options more, newer: load items above the first and below the last
+   */
   constructor(options) {
     this.options = options;
     this.items = [];
+    /** The item with the "new messages" divider. @type {string|null} */
+    this.mark = null;
+    /** True if newer items exist that are not loaded. */
+    this.detached = false;
     this.first = 0;
     this.made = new Map();
     this.body = h("ol.messages", { "aria-label": options.label });
@@ -46,6 +53,11 @@ export class MessageList {
     if (!next) return;
     this.stuck = this.stuck && next === all.at(-1);
     next.focus();
+  }
+
+  /** How many items are in the page. */
+  get shown() {
+    return Math.min(MOST, this.items.length - this.first);
   }
 
   get atEnd() {
@@ -96,7 +108,7 @@ export class MessageList {
     shown.forEach((item, i) => {
       const before = shown[i - 1] || this.items[this.first - 1];
       const made = this.made.get(item.id),
-        version = `${item.version || 0}:${before?.id || ""}`;
+        version = `${item.version || 0}:${before?.id || ""}:${item.id === this.mark}`;
       let el = made?.el;
       if (!made || made.version !== version) {
         el = this.options.render(item, before);
@@ -122,7 +134,7 @@ export class MessageList {
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
     // More may have come since the page was scrolled for us: only who scrolls up leaves the end.
-    if (last && this.atEnd) this.stuck = true;
+    if (last && this.atEnd && !this.detached) this.stuck = true;
     else if (this.el.scrollTop < this.top - 2) this.stuck = false;
     this.top = this.el.scrollTop;
     if (this.moving) return;
@@ -135,7 +147,16 @@ export class MessageList {
         this.first = Math.min(this.items.length - MOST, this.first + STEP);
         this.draw();
       });
+    } else if (last && this.detached && this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < NEAR) {
+      this.moving = true;
+      await this.options.newer?.().catch(() => false);
+      this.moving = false;
     }
+  }
+
+  /** Renders every item again at the next draw. */
+  forget() {
+    for (const made of this.made.values()) made.version = "";
   }
 
   /** Older items; false: there are none, or they did not come. */
@@ -164,7 +185,10 @@ export class MessageList {
     this.draw();
     const el = this.made.get(id)?.el;
     el?.scrollIntoView({ block: "center" });
-    el?.classList.add("flash");
+    this.top = this.el.scrollTop;
+    el?.classList.remove("flash");
+    requestAnimationFrame(() => el?.classList.add("flash"));
+    /** @type {HTMLElement|null|undefined} */ (el?.querySelector("article"))?.focus({ preventScroll: true });
     return true;
   }
 

@@ -2,7 +2,10 @@
 import { component } from "./components.js";
 import { add, h, icon, iconButton } from "./dom.js";
 import { emoji, inline, markdown } from "./markdown.js";
-import { attachment, avatar, picture } from "./images.js";
+import { attachment, avatar } from "./images.js";
+import { embed } from "./embed.js";
+import { poll } from "./poll.js";
+import { voiceMessage } from "./voice-message.js";
 import { locale, t } from "./translate.js";
 
 const GROUPED_MS = 7 * 60 * 1000;
@@ -12,7 +15,9 @@ const REPLY = 19,
   EPHEMERAL = 64,
   LOADING = 128,
   LAYOUT = 1 << 15,
-  THREAD_STARTER = 21;
+  VOICE_MESSAGE = 1 << 13,
+  THREAD_STARTER = 21,
+  BLOCKED = 2;
 
 const SYSTEM = {
   1: (name, m) => t("{name} added {other} to the group", { name, other: m.mentions?.[0]?.username || t("someone") }),
@@ -87,21 +92,27 @@ function stamp(m, small) {
   return h("time.faint", { datetime: m.timestamp, title: full.format(at) }, words);
 }
 
-/** @param {any} m @param {any} before the message above it */
-export function message(app, channel, m, before) {
+/**
+ * @param {any} m @param {any} [before] the message above it
+ * @param {boolean} [isNew] the first unread message; a divider is drawn above it
+ * @param {{quiet?: boolean}} [how] quiet: without actions, for lists of found messages
+ */
+export function message(app, channel, m, before, isNew, how = {}) {
   const { store } = app,
     guild = store.guildOf(channel);
   const name = m.webhook_id ? m.author.username : store.nameOf(m.author.id, guild);
   const parts = [];
-  if (!before || !sameDay(m, before))
+  if (!how.quiet && (!before || !sameDay(m, before)))
     parts.push(h("div.day", { role: "separator" }, h("span", null, dayName(new Date(m.timestamp)))));
+  if (isNew) parts.push(h("div.new-divider", { role: "separator", "aria-label": t("New messages") }, t("New")));
   try {
     const drawn = SYSTEM[m.type]
       ? systemLine(app, m, name)
       : m.type === THREAD_STARTER
         ? threadStarter(app, channel, m, guild)
-        : body(app, channel, m, before, name, guild);
-    parts.push(drawn);
+        : body(app, channel, m, isNew ? null : before, name, guild, how);
+    const blocked = store.relationships.get(m.author.id)?.type === BLOCKED;
+    parts.push(blocked ? h("details.blocked", null, h("summary", null, t("Blocked message")), drawn) : drawn);
   } catch (e) {
     // An error in one message must not prevent the others from being shown.
     reportError(e);
@@ -149,7 +160,7 @@ function threadStarter(app, channel, m, guild) {
   );
 }
 
-function body(app, channel, m, before, name, guild) {
+function body(app, channel, m, before, name, guild, how) {
   const continued = isContinued(m, before) && m.type !== REPLY;
   const color = app.store.colorOf(m.author.id, guild);
   const el = h("article.message", {
@@ -160,6 +171,13 @@ function body(app, channel, m, before, name, guild) {
     ].join(" "),
     tabindex: -1,
     "aria-label": `${name}, ${full.format(new Date(m.timestamp))}`,
+    // Shift opens the browser's menu; so does a click on selected text.
+    oncontextmenu: (e) => {
+      if (e.shiftKey || e.ctrlKey || !getSelection().isCollapsed || e.target.closest("input, textarea")) return;
+      e.preventDefault();
+      app.messageMenu(channel, m, e);
+    },
+    onkeydown: (e) => e.target === el && shortcut(app, channel, m, e),
   });
   add(el, [
     m.type === REPLY && replyLine(app, m, guild),
@@ -191,7 +209,7 @@ function body(app, channel, m, before, name, guild) {
       threadLine(app, m),
       foot(app, channel, m),
     ),
-    tools(app, channel, m, guild),
+    !how.quiet && tools(app, channel, m, guild),
   ]);
   return el;
 }
@@ -203,10 +221,10 @@ function mentionsMe(app, m) {
 
 function replyLine(app, m, guild) {
   const other = m.referenced_message;
-  const jump = () => other && app.jumpTo?.(other.id);
+  const jump = () => other && app.jumpTo?.(other.id, m.message_reference?.channel_id);
   return h(
     "button.reply-line.plain",
-    { type: "button", onclick: jump },
+    { type: "button", onclick: jump, title: other ? t("Jump to the original message") : null },
     icon("reply"),
     other
       ? [
@@ -254,13 +272,15 @@ function content(app, channel, m) {
   const use = (c, values, control) => app.useComponent(channel, m, c, values, control);
   const parts = [];
   if (m.content) parts.push(h("div.text", null, markdown(m.content, context), m.edited_timestamp && edited(m)));
+  for (const s of m.message_snapshots || []) parts.push(forwarded(app, channel, m, s.message));
   const byName = new Map((m.attachments || []).map((a) => [a.filename, a.url])),
     drawn = (x) => (byName.size ? withFiles(x, byName) : x) || [];
   const inEmbeds = JSON.stringify(byName.size ? m.embeds || [] : []);
   const files = (m.attachments || []).filter(
     (a) => (!(m.flags & LAYOUT) || !a.url) && !inEmbeds.includes(`"attachment://${a.filename}"`),
   );
-  if (files.length) parts.push(h("div.attachments", null, files.map(attachment)));
+  if (m.flags & VOICE_MESSAGE && files.length) parts.push(voiceMessage(files[0]));
+  else if (files.length) parts.push(h("div.attachments", null, files.map(attachment)));
   for (const e of drawn(m.embeds)) parts.push(embed(e, context));
   for (const s of m.sticker_items || []) parts.push(sticker(s));
   if (m.poll) parts.push(poll(app, channel, m));
@@ -287,103 +307,45 @@ function sticker(s) {
 }
 
 function edited(m) {
-  return h("span.edited", { title: full.format(new Date(m.edited_timestamp)) }, `(${t("edited")})`);
-}
-
-function safeLink(url, children, kind) {
-  return /^https?:\/\//.test(url || "")
-    ? h(`a${kind || ""}`, { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children)
-    : h(`span${kind || ""}`, null, children);
-}
-
-/** @param {any} e an embed, with any of its fields */
-export function embed(e, context) {
-  const color = e.color != null ? { "--accent-color": `#${e.color.toString(16).padStart(6, "0")}` } : null;
+  const at = full.format(new Date(m.edited_timestamp));
   return h(
-    "div.embed",
-    { style: color },
-    h(
-      "div.embed-main",
-      null,
-      e.provider?.name && h("div.embed-provider", null, e.provider.name),
-      e.author &&
-        h(
-          "div.embed-author",
-          null,
-          picture({ url: e.author.icon_url, proxy_url: e.author.proxy_icon_url }, "tiny-picture"),
-          safeLink(e.author.url, e.author.name),
-        ),
-      e.title && h("div.embed-title", null, safeLink(e.url, inline(e.title, context))),
-      e.description && h("div.embed-text", null, markdown(e.description, context)),
-      e.fields?.length &&
-        h(
-          "dl.embed-fields",
-          null,
-          e.fields.map((f) =>
-            h(
-              "div",
-              { class: f.inline ? "inline" : "" },
-              h("dt", null, inline(f.name, context)),
-              h("dd", null, markdown(f.value, context)),
-            ),
-          ),
-        ),
-      e.image && picture(e.image, "embed-picture"),
-      e.video && safeLink(e.video.url, t("Video")),
-      (e.footer || e.timestamp) &&
-        h(
-          "div.embed-foot",
-          null,
-          e.footer && picture({ url: e.footer.icon_url, proxy_url: e.footer.proxy_icon_url }, "tiny-picture"),
-          e.footer?.text,
-          e.footer?.text && e.timestamp && " · ",
-          e.timestamp && full.format(new Date(e.timestamp)),
-        ),
-    ),
-    e.thumbnail && picture(e.thumbnail, "thumbnail"),
+    "time.edited",
+    { datetime: m.edited_timestamp, title: at, "aria-label": t("edited, {time}", { time: at }) },
+    `(${t("edited")})`,
   );
 }
 
-/** The answers of a poll with their votes; a click votes, a second click removes the vote. */
-function poll(app, channel, m) {
-  const { answers = [], question, results, allow_multiselect: many, expiry } = m.poll;
-  const counts = new Map((results?.answer_counts || []).map((a) => [a.id, a]));
-  const over = results?.is_finalized || (expiry && Date.parse(expiry) < Date.now());
-  const mine = answers.filter((a) => counts.get(a.answer_id)?.me_voted).map((a) => a.answer_id);
-  const vote = (id) => {
-    const had = mine.includes(id),
-      next = many ? (had ? mine.filter((x) => x !== id) : [...mine, id]) : had ? [] : [id];
-    return app.tryCall(app.rest.put(`/channels/${channel.id}/polls/${m.id}/answers/@me`, { answer_ids: next }));
-  };
+/** A forwarded message: a copy of its content, with a link to the original. */
+function forwarded(app, channel, m, copy) {
+  const from = m.message_reference || {},
+    known = app.store.channels.get(from.channel_id);
   return h(
-    "div.poll",
-    { role: "group", "aria-label": question?.text },
-    h("strong", null, question?.text),
-    answers.map((a) =>
+    "blockquote.forwarded",
+    null,
+    h("p.faint.forwarded-head", null, icon("forward"), t("Forwarded")),
+    content(app, known || channel, { ...copy, id: m.id, author: m.author, flags: copy.flags & ~LOADING }),
+    known &&
       h(
-        "button.poll-answer",
-        {
-          type: "button",
-          disabled: over,
-          "aria-pressed": String(mine.includes(a.answer_id)),
-          onclick: () => vote(a.answer_id),
-        },
-        h(
-          "span",
-          null,
-          a.poll_media?.emoji && emoji(a.poll_media.emoji.name, a.poll_media.emoji.id),
-          " ",
-          a.poll_media?.text,
-        ),
-        h("span.faint", null, String(counts.get(a.answer_id)?.count || 0)),
+        "button.link",
+        { type: "button", onclick: () => app.jumpTo(from.message_id, from.channel_id) },
+        `#${app.store.nameOfChannel(known)} · ${full.format(new Date(copy.timestamp))}`,
       ),
-    ),
-    h(
-      "small.faint",
-      null,
-      over ? t("The poll is over") : many ? t("Several answers may be chosen") : t("One answer may be chosen"),
-    ),
   );
+}
+
+/** The keys of a focused message. */
+function shortcut(app, channel, m, e) {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const own = m.author.id === app.store.me.id;
+  const run = {
+    e: own && (() => app.editMessage(channel, m)),
+    r: app.store.may(channel, "SEND_MESSAGES") && (() => app.replyTo(m)),
+    f: () => app.forward(channel, m),
+    Delete: () => app.deleteMessage(channel, m, e.shiftKey),
+  }[e.key];
+  if (!run) return;
+  e.preventDefault();
+  run();
 }
 
 function emojiPath(e) {

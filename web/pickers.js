@@ -1,16 +1,10 @@
-// pickers.js - the emoji picker and the GIF picker.
+// pickers.js - the box of a picker, and the GIF picker.
 import { fill, foremost, h } from "./dom.js";
-import { emoji } from "./markdown.js";
 import { ownPath } from "./images.js";
 import { t } from "./translate.js";
 
-const COMMON = (
-  "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 " +
-  "🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ " +
-  "🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁"
-).split(" ");
-
-function popover(at, label, children) {
+/** A box at a button; Esc and a click outside close it. @param {string} [kind] a class, which may set the size */
+export function popover(at, label, children, kind = "") {
   document.querySelector(".popover")?.remove();
   const before = document.activeElement;
   const gone = (e) => !el.contains(e.target) && end();
@@ -19,7 +13,7 @@ function popover(at, label, children) {
     document.removeEventListener("mousedown", gone, true);
     if (before instanceof HTMLElement && before.isConnected) before.focus();
   };
-  const el = h("div.popover", { role: "dialog", "aria-label": label }, children(end));
+  const el = h("div.popover", { role: "dialog", "aria-label": label, class: kind }, children(end));
   el.addEventListener("keydown", (e) => e.key === "Escape" && (e.preventDefault(), e.stopPropagation(), end()));
   foremost().append(el);
   const from = at.getBoundingClientRect(),
@@ -32,126 +26,87 @@ function popover(at, label, children) {
   return el;
 }
 
-/** @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
-export function pickEmoji(guild, at, choose) {
-  popover(at, t("Emoji"), (end) => [
-    guild?.emojis?.length
-      ? h(
-          "div.emoji-grid",
-          { role: "group", "aria-label": guild.name },
-          guild.emojis.map((e) =>
-            h(
-              "button",
-              {
-                type: "button",
-                "aria-label": `:${e.name}:`,
-                onclick: () => {
-                  end();
-                  choose(e);
-                },
-              },
-              emoji(e.name, e.id, e.animated),
-            ),
-          ),
-        )
-      : null,
-    h(
-      "div.emoji-grid",
-      { role: "group", "aria-label": t("Emoji") },
-      COMMON.map((e) =>
-        h(
-          "button",
-          {
-            type: "button",
-            "aria-label": e,
-            onclick: () => {
-              end();
-              choose({ name: e });
-            },
-          },
-          e,
-        ),
-      ),
-    ),
-  ]);
-}
-
 /** The GIF picker: search, suggestions, trending GIFs, categories; a click sends the GIF. */
 export function pickGif(app, at, choose) {
   let timer;
   const results = h("div.gif-grid", { "aria-live": "polite" }),
     chips = h("div.chips");
-  popover(at, "GIFs", (end) => {
-    const input = h("input", {
-      type: "search",
-      placeholder: t("Search"),
-      "aria-label": t("Search GIFs"),
-      oninput: () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => search(input.value), 200);
-      },
-    });
-    const take = (gif, words) => {
-      end();
-      app.rest.post("/gifs/select", { id: gif.id, q: words || "" }).catch(() => {});
-      choose(gif);
-    };
-    const show = (gifs, words) =>
-      fill(
-        results,
-        gifs.length
-          ? gifs.map((g) => {
-              const path = ownPath(g.preview || g.gif_src || g.src);
-              return h(
-                "button",
-                { type: "button", "aria-label": g.title || "GIF", onclick: () => take(g, words) },
-                path ? h("img", { src: path, alt: "", loading: "lazy" }) : g.title,
-              );
-            })
-          : h("p.faint", null, t("Nothing here yet")),
-      );
-    const chip = (word) =>
-      h(
-        "button.chip",
-        {
-          type: "button",
-          onclick: () => {
-            input.value = word;
-            search(word);
-          },
+  popover(
+    at,
+    "GIFs",
+    (end) => {
+      const input = h("input", {
+        type: "search",
+        placeholder: t("Search"),
+        "aria-label": t("Search GIFs"),
+        oninput: () => {
+          clearTimeout(timer);
+          timer = setTimeout(() => search(input.value), 200);
         },
-        word,
-      );
-    async function search(words) {
-      try {
-        if (!words.trim()) return start();
-        const q = encodeURIComponent(words);
-        const [found, more] = await Promise.all([
-          app.rest.get(`/gifs/search?q=${q}&media_format=gif`),
-          app.rest.get(`/gifs/suggest?q=${q}`).catch(() => []),
-        ]);
-        if (input.value !== words) return;
-        fill(chips, more.slice(0, 6).map(chip));
-        show(found, words);
-      } catch (e) {
-        fill(results, h("p.field-error", null, e.message));
-      }
-    }
-    async function start() {
-      try {
-        const trends = await app.rest.get("/gifs/trending?media_format=gif");
-        if (input.value.trim()) return; // a search has started meanwhile
+      });
+      const take = (gif, words) => {
+        end();
+        app.rest.post("/gifs/select", { id: gif.id, q: words || "" }).catch(() => {});
+        choose(gif);
+      };
+      const show = (gifs, words) =>
         fill(
-          chips,
-          (trends.categories || []).slice(0, 8).map((c) => chip(c.name)),
+          results,
+          gifs.length
+            ? gifs.map((g) => {
+                const path = ownPath(g.preview || g.gif_src || g.src);
+                return h(
+                  "button",
+                  { type: "button", "aria-label": g.title || "GIF", onclick: () => take(g, words) },
+                  path ? h("img", { src: path, alt: "", loading: "lazy" }) : g.title,
+                );
+              })
+            : h("p.faint", null, t("Nothing here yet")),
         );
-        const gifs = await app.rest.get("/gifs/trending-gifs?media_format=gif");
-        if (!input.value.trim()) show(gifs, "");
-      } catch (e) {
-        fill(results, h("p.field-error", null, e.message));
+      const chip = (word) =>
+        h(
+          "button.chip",
+          {
+            type: "button",
+            onclick: () => {
+              input.value = word;
+              search(word);
+            },
+          },
+          word,
+        );
+      async function search(words) {
+        try {
+          if (!words.trim()) return start();
+          const q = encodeURIComponent(words);
+          const [found, more] = await Promise.all([
+            app.rest.get(`/gifs/search?q=${q}&media_format=gif`),
+            app.rest.get(`/gifs/suggest?q=${q}`).catch(() => []),
+          ]);
+          if (input.value !== words) return;
+          fill(chips, more.slice(0, 6).map(chip));
+          show(found, words);
+        } catch (e) {
+          fill(results, h("p.field-error", null, e.message));
+        }
       }
-    }
-    start();
-    return [input, chips, results];
-  }).classList.add("gifs");
+      async function start() {
+        try {
+          const trends = await app.rest.get("/gifs/trending?media_format=gif");
+          if (input.value.trim()) return; // a search has started meanwhile
+          fill(
+            chips,
+            (trends.categories || []).slice(0, 8).map((c) => chip(c.name)),
+          );
+          const gifs = await app.rest.get("/gifs/trending-gifs?media_format=gif");
+          if (!input.value.trim()) show(gifs, "");
+        } catch (e) {
+          fill(results, h("p.field-error", null, e.message));
+        }
+      }
+      start();
+      return [input, chips, results];
+    },
+    "gifs",
+  );
 }

@@ -87,6 +87,34 @@ export class Rest {
       throw new Refusal(answer.status, json);
     }
   }
+  /**
+   * Sends a form and reports its progress, which fetch cannot do.
+   * @param {string} path @param {FormData} form @param {(share: number) => void} progress @param {AbortSignal} signal
+   */
+  upload(path, form, progress, signal) {
+    return new Promise((done, fail) => {
+      const request = new XMLHttpRequest();
+      request.open("POST", `/api/v10${path}`);
+      const headers = { Authorization: this.token, "X-Discord-Locale": this.locale() };
+      for (const [name, value] of Object.entries(headers)) if (value) request.setRequestHeader(name, value);
+      request.upload.onprogress = (e) => e.lengthComputable && progress(e.loaded / e.total);
+      request.onerror = () => fail(new Refusal(0, { message: t("The server does not answer.") }));
+      request.onabort = () => fail(new Refusal(0, { message: t("The upload was cancelled.") }));
+      request.onload = () => {
+        let json = null;
+        try {
+          json = JSON.parse(request.responseText);
+        } catch {
+          // an answer of a proxy: only its status counts
+        }
+        if (request.status === 413 && !json?.message)
+          return fail(new Refusal(413, { message: t("The files are too large for this server.") }));
+        return request.status >= 200 && request.status < 300 ? done(json) : fail(new Refusal(request.status, json));
+      };
+      signal.addEventListener("abort", () => request.abort());
+      request.send(form);
+    });
+  }
   /** Sends a request without a token. @param {string} method @param {string} path @param {any} [body] */
   anonymously(method, path, body) {
     return new Rest().call(method, path, body);

@@ -1,63 +1,19 @@
-// store.js - the client's state, updated by gateway events. Views subscribe to topics; all changes
-// within one frame are delivered together, so 1,000 events per second cause at most 60 redraws.
+// store.js - the client's state, updated by gateway events. Views subscribe to topics (topics.js); messages and
+// unread states are in files of their own.
+import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
+import { UnreadStore } from "./store-unread.js";
 import { t } from "./translate.js";
 
-export const TEXT = 0,
-  DM = 1,
-  VOICE = 2,
-  GROUP = 3,
-  CATEGORY = 4,
-  ANNOUNCEMENT = 5,
-  STAGE = 13,
-  FORUM = 15,
-  MEDIA = 16;
-export const isThread = (c) => c.type >= 10 && c.type <= 12;
-export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
-export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
-export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
+export * from "./channel-types.js";
 export const MEMBERS_LISTED = 100;
-const MAX_STORED = 10000,
-  MOST_ASKED = 3,
-  MAX_EVENTS = 2000,
-  ACK_AFTER_MS = 800,
-  EVENT_MS = 10000;
-/** Topics with large views, and the delay in ms between their redraws. */
-const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]),
-  CALM_MS = 200;
+const MAX_EVENTS = 2000,
+  MOST_FOUND = 8;
 
-/** Channels with an index by guild. */
-class Channels extends Map {
-  byGuild = null;
-  set(id, channel) {
-    this.byGuild = null;
-    return super.set(id, channel);
-  }
-  delete(id) {
-    this.byGuild = null;
-    return super.delete(id);
-  }
-  of(guild) {
-    if (!this.byGuild) {
-      this.byGuild = new Map();
-      for (const c of this.values()) {
-        const list = this.byGuild.get(c.guild_id);
-        if (list) list.push(c);
-        else this.byGuild.set(c.guild_id, [c]);
-      }
-    }
-    return this.byGuild.get(guild) || [];
-  }
-}
-
-export class Store {
+export class Store extends UnreadStore {
   constructor(rest) {
-    this.rest = rest;
-    this.listeners = new Map();
-    this.dirty = new Set();
-    this.notifiedAt = new Map();
-    this.scheduled = false;
+    super(rest);
     this.events = [];
     this.eventCount = 0;
     /** Listeners for modals and for voice events: (data) => void. */
@@ -76,74 +32,12 @@ export class Store {
     this.listed = new Map(); // members of a member list, by guild and list id
     this.voice = new Map();
     this.typing = new Map();
-    this.messages = new Map();
-    this.unread = new Map();
-    this.acked = new Map();
+    this.resetMessages();
+    this.resetUnread();
     this.interactions = new Map();
     this.stages = new Map();
     this.settings = {};
     this.ready = false;
-  }
-
-  /* --- notifying views --- */
-
-  on(topic, listener) {
-    if (!this.listeners.has(topic)) this.listeners.set(topic, new Set());
-    this.listeners.get(topic).add(listener);
-    return () => this.listeners.get(topic)?.delete(listener);
-  }
-
-  /**
-   * Waits until a condition holds, which is checked at each event of a topic; resolves after a timeout, too.
-   * @param {string} topic @param {() => boolean} so
-   */
-  when(topic, so) {
-    if (so()) return Promise.resolve();
-    return new Promise((go) => {
-      const end = () => {
-        clearTimeout(timer);
-        off();
-        go();
-      };
-      const off = this.on(topic, () => so() && end()),
-        timer = setTimeout(end, EVENT_MS);
-    });
-  }
-
-  touch(...topics) {
-    for (const topic of topics) this.dirty.add(topic);
-    if (this.scheduled) return;
-    this.scheduled = true;
-    // A hidden page gets no animation frames; flush anyway, so that its lists do not grow without limit.
-    const flush = () => {
-      this.scheduled = false;
-      this.flush();
-    };
-    if (document.hidden) setTimeout(flush, CALM_MS);
-    else requestAnimationFrame(flush);
-  }
-
-  flush() {
-    const now = performance.now(),
-      late = [...this.dirty].filter(
-        (topic) => CALM.has(topic) && now - (this.notifiedAt.get(topic) ?? -CALM_MS) < CALM_MS,
-      );
-    const topics = [...this.dirty].filter((topic) => !late.includes(topic));
-    this.dirty = new Set();
-    for (const topic of topics) {
-      if (CALM.has(topic)) this.notifiedAt.set(topic, now);
-      for (const listener of [...(this.listeners.get(topic) || [])]) this.notify(listener, topic);
-    }
-    if (late.length) setTimeout(() => this.touch(...late), CALM_MS);
-  }
-
-  /** Calls a view; an exception in one view does not stop the others. */
-  notify(listener, topic) {
-    try {
-      listener(topic);
-    } catch (e) {
-      reportError(e);
-    }
   }
 
   /* --- queries --- */
@@ -196,19 +90,6 @@ export class Store {
   channelsOf(guild) {
     return [...this.channels.of(guild.id)];
   }
-  /** Unread counts by guild; null means direct messages. */
-  unreadByGuild() {
-    const out = new Map();
-    for (const [id, u] of this.unread) {
-      const channel = this.channels.get(id);
-      if (!channel) continue;
-      const guild = channel.guild_id ?? null,
-        sum = out.get(guild) || { mentions: 0 };
-      sum.mentions += u.mentions;
-      out.set(guild, sum);
-    }
-    return out;
-  }
   privateChannels() {
     const all = this.channels.of(undefined).filter((c) => c.type === DM || c.type === GROUP);
     return all.sort((a, b) => (older(a.last_message_id || a.id, b.last_message_id || b.id) ? 1 : -1));
@@ -219,44 +100,31 @@ export class Store {
   ownVoice() {
     return [...this.voice.values()].find((v) => v.user_id === this.me?.id && v.channel_id);
   }
-  log(channel) {
-    if (!this.messages.has(channel))
-      this.messages.set(channel, { list: [], start: false, loaded: false, changed: [], asks: new Set() });
-    return this.messages.get(channel);
+  /**
+   * Finds members by the beginning of a name: the loaded ones, and those that the server finds.
+   * @param {any} guild @param {string} text @returns {Promise<any[]>} users
+   */
+  async findPeople(guild, text) {
+    const lower = text.toLowerCase(),
+      found = new Map();
+    for (const m of guild.members.values()) {
+      if (!`${this.nameOf(m.user.id, guild)}\n${m.user.username}`.toLowerCase().includes(lower)) continue;
+      found.set(m.user.id, m.user);
+      if (found.size === MOST_FOUND) return [...found.values()];
+    }
+    if (!lower) return [...found.values()];
+    const query = encodeURIComponent(lower);
+    const more = await this.rest
+      .get(`/guilds/${guild.id}/members/search?query=${query}&limit=${MOST_FOUND}`)
+      .catch(() => []);
+    more.forEach((m) => {
+      this.keepUser(m.user);
+      found.set(m.user.id, m.user);
+    });
+    return [...found.values()].slice(0, MOST_FOUND);
   }
 
   /* --- messages --- */
-
-  async loadMessages(channel, before) {
-    const log = this.log(channel);
-    log.asked = true;
-    const page = await this.pageOfMessages(channel, before);
-    page.reverse().forEach((m) => this.keepAuthors(m));
-    const known = new Set(log.list.map((m) => m.id));
-    const fresh = page.filter((m) => !known.has(m.id));
-    if (before) log.list.unshift(...fresh);
-    else log.list = [...fresh, ...log.list].sort((a, b) => (older(a.id, b.id) ? -1 : 1));
-    log.start = page.length < 50;
-    log.loaded = true;
-    log.stale = false;
-    return fresh.length;
-  }
-
-  /** Fetches messages again if one of them changed during the request, because the response may be older. */
-  async pageOfMessages(channel, before) {
-    const log = this.log(channel),
-      changed = new Set();
-    log.asks.add(changed);
-    try {
-      for (let tries = 1; ; tries++) {
-        changed.clear();
-        const page = await this.rest.get(`/channels/${channel}/messages?limit=50${before ? `&before=${before}` : ""}`);
-        if (tries === MOST_ASKED || !page.some((m) => changed.has(m.id))) return page;
-      }
-    } finally {
-      log.asks.delete(changed);
-    }
-  }
 
   keepAuthors(m) {
     this.keepUser(m.author);
@@ -268,97 +136,13 @@ export class Store {
 
   addMessage(m) {
     this.keepAuthors(m);
-    const log = this.log(m.channel_id),
-      channel = this.channels.get(m.channel_id);
+    const channel = this.channels.get(m.channel_id);
     if (channel && !(m.flags & 64)) channel.last_message_id = m.id;
     this.typing.get(m.channel_id)?.delete(m.author.id);
-    // Record the change during a fetch, too: the response may be older than this event.
-    if ((log.loaded || log.asked) && !log.list.slice(-100).some((x) => x.id === m.id)) {
-      log.list.push(m);
-      if (log.list.length > MAX_STORED) {
-        log.list.splice(0, log.list.length - MAX_STORED);
-        log.start = false;
-      }
-    }
-    if (this.open === m.channel_id) this.acknowledge(m.channel_id);
-    else if (m.author.id !== this.me.id) this.markUnread(m);
+    this.appendMessage(m);
+    this.countMessage(m);
+    if (m.author.id !== this.me.id) this.onmessage?.(m);
     this.touch(`messages:${m.channel_id}`, "typing");
-  }
-
-  markUnread(m) {
-    const now = this.unread.get(m.channel_id) || { count: 0, mentions: 0 };
-    const channel = this.channels.get(m.channel_id);
-    const direct = channel && !channel.guild_id;
-    now.count++;
-    if (direct || m.mention_everyone || (m.mentions || []).some((u) => u.id === this.me.id)) now.mentions++;
-    this.unread.set(m.channel_id, now);
-    this.touch("unread");
-  }
-
-  read(channel) {
-    this.open = channel;
-    if (this.unread.delete(channel)) this.touch("unread");
-    this.acknowledge(channel);
-  }
-
-  /** Acknowledges the newest read message; several within a short time are sent as one request. */
-  acknowledge(channel) {
-    clearTimeout(this.ackTimer);
-    this.ackTimer = setTimeout(() => {
-      const last = this.channels.get(channel)?.last_message_id;
-      if (!last || this.open !== channel || document.hidden || !older(this.acked.get(channel) || "0", last)) return;
-      this.acked.set(channel, last);
-      this.rest.post(`/channels/${channel}/messages/${last}/ack`, {}).catch(() => {});
-    }, ACK_AFTER_MS);
-  }
-
-  /** Unread state from READY. */
-  takeReadStates(list) {
-    for (const state of list) {
-      const channel = this.channels.get(state.id),
-        seen = state.last_message_id || "0";
-      this.acked.set(state.id, seen);
-      if (channel?.last_message_id && older(seen, channel.last_message_id))
-        this.unread.set(state.id, { count: Math.max(1, state.mention_count || 0), mentions: state.mention_count || 0 });
-    }
-  }
-
-  changeMessage(channel, id, change) {
-    const log = this.messages.get(channel);
-    log?.asks.forEach((changed) => changed.add(id));
-    const i = log ? log.list.findIndex((m) => m.id === id) : -1;
-    if (i < 0) return;
-    const next = change(log.list[i]);
-    if (next) {
-      next.version = (log.list[i].version || 0) + 1;
-      log.list[i] = next;
-    } else log.list.splice(i, 1);
-    this.touch(`messages:${channel}`);
-  }
-
-  react(d, change) {
-    const same = (a) => (d.emoji.id ? a.emoji.id === d.emoji.id : !a.emoji.id && a.emoji.name === d.emoji.name);
-    this.changeMessage(d.channel_id, d.message_id, (m) => {
-      const list = (m.reactions || []).map((r) => ({ ...r }));
-      let r = list.find(same);
-      if (!r && change > 0) list.push((r = { emoji: d.emoji, count: 0, me: false }));
-      if (!r) return m;
-      r.count += change;
-      if (d.user_id === this.me.id) r.me = change > 0;
-      return { ...m, reactions: list.filter((x) => x.count > 0) };
-    });
-  }
-
-  vote(d, change) {
-    this.changeMessage(d.channel_id, d.message_id, (m) => {
-      if (!m.poll) return m;
-      const counts = (m.poll.results?.answer_counts || []).map((a) => ({ ...a }));
-      let a = counts.find((x) => x.id === Number(d.answer_id));
-      if (!a) counts.push((a = { id: Number(d.answer_id), count: 0, me_voted: false }));
-      a.count += change;
-      if (d.user_id === this.me.id) a.me_voted = change > 0;
-      return { ...m, poll: { ...m.poll, results: { ...m.poll.results, answer_counts: counts } } };
-    });
   }
 
   /* --- guilds --- */
@@ -455,6 +239,9 @@ const HANDLERS = {
     });
     (d.presences || []).forEach((p) => this.presences.set(p.user.id, p));
     this.takeReadStates(Array.isArray(d.read_state) ? d.read_state : d.read_state?.entries || []);
+    this.takeGuildSettings(
+      Array.isArray(d.user_guild_settings) ? d.user_guild_settings : d.user_guild_settings?.entries || [],
+    );
     this.games = d.game_relationships || [];
     this.notes = d.notes || {};
     this.suggestionCount = d.friend_suggestion_count || 0;
@@ -489,6 +276,11 @@ const HANDLERS = {
   GUILD_EMOJIS_UPDATE(d) {
     const g = this.guilds.get(d.guild_id);
     if (g) g.emojis = d.emojis;
+    this.touch("guilds");
+  },
+  GUILD_STICKERS_UPDATE(d) {
+    const g = this.guilds.get(d.guild_id);
+    if (g) g.stickers = d.stickers;
     this.touch("guilds");
   },
   GUILD_MEMBER_ADD: memberChanged,
@@ -574,9 +366,28 @@ const HANDLERS = {
     }));
   },
   MESSAGE_ACK(d) {
-    this.acked.set(d.channel_id, d.message_id);
-    const last = this.channels.get(d.channel_id)?.last_message_id;
-    if (last && !older(d.message_id, last) && this.unread.delete(d.channel_id)) this.touch("unread");
+    this.takeAck(d);
+  },
+  USER_GUILD_SETTINGS_UPDATE(d) {
+    this.takeGuildSettings([d]);
+  },
+  /** The user's own membership in a thread. */
+  THREAD_MEMBER_UPDATE(d) {
+    const thread = this.channels.get(d.id);
+    if (thread) this.channels.set(d.id, { ...thread, member: d });
+    this.touch("channels", `thread:${d.id}`);
+  },
+  THREAD_MEMBERS_UPDATE(d) {
+    const thread = this.channels.get(d.id),
+      left = (d.removed_member_ids || []).includes(this.me.id),
+      own = (d.added_members || []).find((m) => m.user_id === this.me.id);
+    if (thread)
+      this.channels.set(d.id, {
+        ...thread,
+        member_count: d.member_count ?? thread.member_count,
+        member: left ? undefined : own || thread.member,
+      });
+    this.touch("channels", `thread:${d.id}`);
   },
   MESSAGE_POLL_VOTE_ADD(d) {
     this.vote(d, 1);

@@ -2,7 +2,7 @@
 import { below, fill, h, icon, iconButton, menu, refill } from "../dom.js";
 import { avatar, ownPath } from "../images.js";
 import { STAGE } from "../store.js";
-import { pickEmoji } from "../pickers.js";
+import { pickEmoji } from "../emoji-picker.js";
 import { t } from "../translate.js";
 
 export function joinVoice(app, channel, more) {

@@ -1,0 +1,47 @@
+// channel-types.js - the channel types, the order of ids, and the map of channels.
+export const TEXT = 0,
+  DM = 1,
+  VOICE = 2,
+  GROUP = 3,
+  CATEGORY = 4,
+  ANNOUNCEMENT = 5,
+  STAGE = 13,
+  FORUM = 15,
+  MEDIA = 16;
+export const isThread = (c) => c.type >= 10 && c.type <= 12;
+export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
+export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
+/** True if the id a was made before the id b. */
+export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
+/** The id directly before an id. @param {string} id */
+export const idBefore = (id) => String(BigInt(id) - 1n);
+const EPOCH_MS = 1420070400000;
+/** The smallest id of a time. @param {number} ms */
+export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << 22n);
+/** The time in ms at which an id was made. @param {string} id */
+export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
+
+/** Channels with an index by guild. */
+export class Channels extends Map {
+  /** @type {Map<string|undefined, any[]>|null} */
+  byGuild = null;
+  set(id, channel) {
+    this.byGuild = null;
+    return super.set(id, channel);
+  }
+  delete(id) {
+    this.byGuild = null;
+    return super.delete(id);
+  }
+  of(guild) {
+    if (!this.byGuild) {
+      this.byGuild = new Map();
+      for (const c of this.values()) {
+        const list = this.byGuild.get(c.guild_id);
+        if (list) list.push(c);
+        else this.byGuild.set(c.guild_id, [c]);
+      }
+    }
+    return this.byGuild.get(guild) || [];
+  }
+}

@@ -1,0 +1,49 @@
+// composer-parts.js - parts of the message field: the menu of the plus button, and the list of notices.
+import { below, fill, h, iconButton, menu } from "./dom.js";
+import { createPoll } from "./poll-form.js";
+import { t } from "./translate.js";
+import { canRecord, recordVoice } from "./voice-recorder.js";
+
+/** @param {{file: () => void, record: HTMLElement, sent: () => void}} how record: the place of the recorder */
+export function attachMenu(app, channel, at, how) {
+  const may = (right) => !channel.guild_id || app.store.may(channel, right);
+  menu(
+    below(at),
+    [
+      { label: t("Upload a file"), icon: "plus", run: how.file },
+      may("SEND_POLLS") && {
+        label: t("Create poll"),
+        icon: "poll",
+        run: async () => (await createPoll(app, channel)) && how.sent(),
+      },
+      canRecord() &&
+        may("SEND_VOICE_MESSAGES") && {
+          label: t("Record voice message"),
+          icon: "mic",
+          run: () => recordVoice(app, channel, how.record),
+        },
+    ].filter(Boolean),
+    t("Attach"),
+  );
+}
+
+/** The progress lines and failures above the message field. */
+export function noticeList(app, channel) {
+  const el = h("div.notices", { "aria-live": "polite" });
+  const draw = () =>
+    fill(
+      el,
+      (app.notices.get(channel.id) || [])
+        .filter((n) => n.words)
+        .map((n) =>
+          h(
+            "div.notice",
+            { class: n.bad ? "bad" : "" },
+            n.words,
+            iconButton("close", t("Dismiss"), () => n.end()),
+          ),
+        ),
+    );
+  draw();
+  return { el, end: app.store.on("notices", draw) };
+}

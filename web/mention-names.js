@@ -1,0 +1,60 @@
+// mention-names.js - in the message field, people, roles, channels and emoji stand by name; they are sent by id.
+
+export class MentionNames {
+  /** @param {any} store @param {any} guild */
+  constructor(store, guild) {
+    this.store = store;
+    this.guild = guild;
+    /** What is sent for a name in the field. @type {Map<string, string>} */
+    this.codes = new Map();
+  }
+
+  /** Registers a name; if it already stands for something else, the other name is used. */
+  name(text, code, other) {
+    const free = !this.codes.has(text) || this.codes.get(text) === code;
+    const chosen = free ? text : other;
+    this.codes.set(chosen, code);
+    return chosen;
+  }
+
+  user(user) {
+    return this.name(`@${this.store.nameOf(user.id, this.guild)}`, `<@${user.id}>`, `@${user.username}`);
+  }
+  role(role) {
+    return this.name(`@${role.name.replace(/^@/, "")}`, `<@&${role.id}>`, `@${role.name}-${role.id.slice(-4)}`);
+  }
+  channel(channel) {
+    const other = `#${channel.name}-${channel.id.slice(-4)}`;
+    return this.name(`#${channel.name}`, `<#${channel.id}>`, other);
+  }
+  emoji(e) {
+    return e.id
+      ? this.name(`:${e.name}:`, `<${e.animated ? "a" : ""}:${e.name}:${e.id}>`, `:${e.name}~${e.id}:`)
+      : e.name;
+  }
+
+  /** The text with ids, as it is sent. @param {string} text */
+  encode(text) {
+    const names = [...this.codes.keys()].sort((a, b) => b.length - a.length);
+    if (!names.length) return text;
+    const quoted = names.map((n) => n.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (/\w$/.test(n) ? "(?!\\w)" : ""));
+    return text.replace(new RegExp(quoted.join("|"), "g"), (n) => this.codes.get(n) || n);
+  }
+
+  /** The text with names, as it stands in the field. @param {string} content */
+  decode(content) {
+    return content
+      .replace(/<@!?(\d{15,21})>/g, (code, id) => (this.store.user(id) ? this.user(this.store.user(id)) : code))
+      .replace(/<@&(\d{15,21})>/g, (code, id) => {
+        const role = this.guild?.roles.get(id);
+        return role ? this.role(role) : code;
+      })
+      .replace(/<#(\d{15,21})>/g, (code, id) => {
+        const channel = this.store.channels.get(id);
+        return channel?.name ? this.channel(channel) : code;
+      })
+      .replace(/<(a?):(\w{2,32}):(\d{15,21})>/g, (_, animated, name, id) =>
+        this.emoji({ name, id, animated: !!animated }),
+      );
+  }
+}

@@ -1,0 +1,89 @@
+// notifications.js - desktop notifications and sounds for new messages. The permission is asked for by a button.
+import { t } from "./translate.js";
+
+const SOUND_PAUSE_MS = 1000,
+  MOST_TEXT = 180;
+/** The user's choices in this browser. */
+const KEYS = { desktop: "notify.desktop", sound: "notify.sound" };
+let sounded = 0,
+  context = /** @type {AudioContext|null} */ (null);
+
+export const supported = () => "Notification" in window;
+/** Whether desktop notifications are switched on and allowed by the browser. */
+export const desktopOn = () =>
+  supported() && Notification.permission === "granted" && localStorage.getItem(KEYS.desktop) === "1";
+export const soundOn = () => localStorage.getItem(KEYS.sound) !== "0";
+
+/** Switches desktop notifications on; asks for the permission. @returns {Promise<string>} "" or the reason why not */
+export async function turnOnDesktop() {
+  if (!supported()) return t("This browser has no desktop notifications.");
+  if (Notification.permission === "default") await Notification.requestPermission();
+  if (Notification.permission !== "granted")
+    return t("The browser blocks notifications of this page. Allow them in the page settings of the browser.");
+  localStorage.setItem(KEYS.desktop, "1");
+  return "";
+}
+export const turnOffDesktop = () => localStorage.setItem(KEYS.desktop, "0");
+/** @param {boolean} on */
+export const setSound = (on) => localStorage.setItem(KEYS.sound, on ? "1" : "0");
+
+/** Two short tones. */
+export function playSound() {
+  if (!("AudioContext" in window)) return;
+  context ??= new AudioContext();
+  if (context.state === "suspended") context.resume().catch(() => {}); // allowed after the first click in the page
+  [880, 1175].forEach((pitch, i) => {
+    const tone = new OscillatorNode(context, { type: "sine", frequency: pitch }),
+      loud = new GainNode(context, { gain: 0 }),
+      at = context.currentTime + i * 0.11;
+    loud.gain.setValueAtTime(0, at);
+    loud.gain.linearRampToValueAtTime(0.12, at + 0.015);
+    loud.gain.exponentialRampToValueAtTime(0.0001, at + 0.22);
+    tone.connect(loud).connect(context.destination);
+    tone.start(at);
+    tone.stop(at + 0.25);
+  });
+}
+
+/** The first words of a message, with names instead of ids. */
+function words(store, m, guild) {
+  const text = (m.content || "")
+    .replace(/<@!?(\d+)>/g, (_, id) => `@${store.nameOf(id, guild)}`)
+    .replace(/<#(\d+)>/g, (_, id) => `#${store.channels.get(id)?.name ?? t("unknown")}`)
+    .replace(/<a?(:\w+:)\d+>/g, "$1")
+    .replace(/\|\|.+?\|\|/gs, "▇▇▇");
+  return (text || t("A message without text")).slice(0, MOST_TEXT);
+}
+
+/** Notifies of new messages. @param {any} app */
+export function watchMessages(app) {
+  const { store } = app;
+  store.onmessage = (m) => {
+    const open = store.open === m.channel_id && !document.hidden,
+      busy = store.presences.get(store.me.id)?.status === "dnd";
+    const blocked = store.relationships.get(m.author.id)?.type === 2;
+    if (open || busy || blocked || !store.notifies(m)) return;
+    if (soundOn() && Date.now() - sounded > SOUND_PAUSE_MS) {
+      sounded = Date.now();
+      playSound();
+    }
+    if (desktopOn()) show(app, m);
+  };
+}
+
+function show(app, m) {
+  const { store } = app,
+    channel = store.channels.get(m.channel_id),
+    guild = store.guildOf(channel),
+    name = m.webhook_id ? m.author.username : store.nameOf(m.author.id, guild);
+  const note = new Notification(guild ? `${name} (#${channel.name}, ${guild.name})` : name, {
+    body: words(store, m, guild),
+    tag: m.channel_id, // a newer message of the same channel replaces the notification
+    silent: true,
+  });
+  note.onclick = () => {
+    window.focus();
+    note.close();
+    app.go(`/channels/${channel.guild_id || "@me"}/${channel.id}/${m.id}`);
+  };
+}

@@ -1,0 +1,143 @@
+// uploads.js - the files of a message that is being written: previews, names, spoilers, and the progress of the upload.
+import { fill, h, icon, iconButton } from "./dom.js";
+import { fileSize } from "./images.js";
+import { t } from "./translate.js";
+
+const MOST_FILES = 10;
+
+/** @typedef {{file: File, url: string, spoiler: boolean, description: string}} Chosen */
+
+export class Uploads {
+  /** @param {() => void} changed */
+  constructor(changed) {
+    this.changed = changed;
+    /** @type {Chosen[]} */
+    this.list = [];
+    this.el = h("div.upload-previews", { role: "group", "aria-label": t("Files"), hidden: true });
+    this.problem = h("p.field-error", { role: "alert", hidden: true });
+  }
+
+  /** @param {File[]} files */
+  add(files) {
+    const room = MOST_FILES - this.list.length,
+      fresh = files
+        .slice(0, room)
+        .map((file) => ({
+          file,
+          url: file.type.startsWith("image/") ? URL.createObjectURL(file) : "",
+          spoiler: false,
+          description: "",
+        }));
+    this.say(files.length > room ? t("A message can have 10 files. The others were not added.") : "");
+    this.list.push(...fresh);
+    this.draw();
+  }
+
+  say(words) {
+    this.problem.hidden = !words;
+    this.problem.textContent = words;
+  }
+
+  /** Takes the files out, for sending. @returns {Chosen[]} */
+  take() {
+    const list = this.list;
+    this.list = [];
+    this.draw();
+    return list;
+  }
+
+  /** Puts files back that could not be sent. @param {Chosen[]} list */
+  restore(list) {
+    this.list = [...list, ...this.list];
+    this.draw();
+  }
+
+  /** @param {Chosen[]} list */
+  static release(list) {
+    list.forEach((c) => c.url && URL.revokeObjectURL(c.url));
+  }
+
+  draw() {
+    this.el.hidden = !this.list.length;
+    fill(
+      this.el,
+      this.list.map((c) => this.card(c)),
+    );
+    this.changed();
+  }
+
+  card(c) {
+    const name = c.file.name;
+    return h(
+      "figure.upload-card",
+      null,
+      c.url
+        ? h("img", { src: c.url, alt: "", class: c.spoiler ? "spoiled" : "" })
+        : h("span.file-mark", null, icon("link")),
+      h("figcaption.clip", { title: name }, name, h("small.faint", null, ` ${fileSize(c.file.size)}`)),
+      h("input", {
+        value: c.description,
+        maxlength: 1024,
+        "aria-label": t("Description of {name}", { name }),
+        placeholder: t("Description"),
+        oninput: (e) => (c.description = e.target.value),
+      }),
+      h(
+        "div.upload-tools",
+        null,
+        h(
+          "label.choice",
+          null,
+          h("input", {
+            type: "checkbox",
+            checked: c.spoiler,
+            onchange: (e) => {
+              c.spoiler = e.target.checked;
+              this.draw();
+            },
+          }),
+          t("Spoiler"),
+        ),
+        iconButton("close", `${t("Remove")} ${name}`, () => {
+          Uploads.release([c]);
+          this.list = this.list.filter((x) => x !== c);
+          this.draw();
+        }),
+      ),
+    );
+  }
+}
+
+const sentName = (c) => (c.spoiler && !c.file.name.startsWith("SPOILER_") ? `SPOILER_${c.file.name}` : c.file.name);
+
+/** The body of a message with files. @param {any} body @param {Chosen[]} list @returns {FormData} */
+export function formOf(body, list) {
+  const form = new FormData();
+  const attachments = list.map((c, i) => ({
+    id: String(i),
+    filename: sentName(c),
+    ...(c.description ? { description: c.description } : {}),
+  }));
+  form.append("payload_json", JSON.stringify({ ...body, attachments }));
+  list.forEach((c, i) => form.append(`files[${i}]`, c.file, sentName(c)));
+  return form;
+}
+
+/** The progress of an upload with a button that cancels it. @param {() => void} cancel */
+export function progressLine(words, cancel) {
+  const bar = h("progress", { max: 1, "aria-label": words }),
+    percent = h("span.faint");
+  const el = h(
+    "div.upload-progress",
+    { role: "group", "aria-label": words },
+    h("span.clip", null, words),
+    bar,
+    percent,
+    iconButton("close", t("Cancel the upload"), cancel),
+  );
+  const show = (share) => {
+    bar.value = share;
+    percent.textContent = `${Math.round(100 * share)} %`;
+  };
+  return { el, show };
+}

@@ -1,0 +1,69 @@
+// channel-head.js - the header of a channel: name, topic, and the buttons for threads, notifications, pins, search.
+import { dialog, fill, h, icon, iconButton } from "../dom.js";
+import { inline } from "../markdown.js";
+import { contextOf, message } from "../message.js";
+import { isForum, isThread } from "../store.js";
+import { t } from "../translate.js";
+import { ICONS } from "./channel-list.js";
+import { channelNotifications } from "./notification-menu.js";
+import { searchButton } from "./search.js";
+import { threadButtons, threadsButton } from "./threads.js";
+
+/** @param {any} chat the chat page @returns {{el: HTMLElement, end: () => void}} */
+export function channelHead(chat, channel) {
+  const { app, store } = chat,
+    el = h("header.main-head");
+  const draw = () => {
+    const now = store.channels.get(channel.id) || channel,
+      topic = now.topic;
+    fill(
+      el,
+      chat.burger(),
+      icon(ICONS[now.type] || (now.guild_id ? "hash" : "user")),
+      h("h1", null, store.nameOfChannel(now)),
+      topic ? h("p.topic.clip", { title: topic }, inline(topic, contextOf(app, now))) : h("span.grow"),
+      threadsButton(app, now),
+      isThread(now) && threadButtons(app, now),
+      iconButton(store.isMuted(now) ? "bell-off" : "bell", t("Notification settings"), () =>
+        channelNotifications(app, now),
+      ),
+      !isForum(now) && iconButton("pin", t("Pinned messages"), () => showPins(app, now)),
+      now.guild_id && iconButton("people", t("Members"), () => chat.shell.classList.toggle("members-closed")),
+      searchButton(chat),
+    );
+  };
+  let sign = "";
+  const drawChanged = () => {
+    const now = store.channels.get(channel.id) || channel,
+      next = JSON.stringify([now.name, now.topic, now.member, now.thread_metadata, store.isMuted(now)]);
+    if (next === sign) return;
+    sign = next;
+    draw();
+  };
+  drawChanged();
+  const off = [store.on("channels", drawChanged), store.on("unread", drawChanged)];
+  return { el, end: () => off.forEach((f) => f()) };
+}
+
+async function showPins(app, channel) {
+  const pins = await app.tryCall(app.rest.get(`/channels/${channel.id}/pins`));
+  if (!pins) return;
+  dialog(
+    t("Pinned messages"),
+    (close) =>
+      pins.length
+        ? h(
+            "ol.messages.pins",
+            null,
+            pins.map((m) => {
+              const row = message(app, channel, m);
+              row.append(jumpButton(() => (close(), app.jumpTo(m.id, channel.id))));
+              return row;
+            }),
+          )
+        : h("p.faint", null, t("This channel has no pinned messages.")),
+    { class: "wide" },
+  );
+}
+
+export const jumpButton = (run) => h("button.jump-button", { type: "button", onclick: run }, t("Jump"));
