@@ -103,8 +103,7 @@ enum err create_response_message(struct call *call, const struct message_draft *
 enum err update_response_message(struct call *call, const struct interaction_response *r,
                                  struct message *m);
 
-/* --- encode_interaction_metadata.c: interaction data of a message -------------------------------
- */
+/* --- encode_interaction_metadata.c: interaction data of a message ------------------ */
 
 /* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
 enum err encode_message_interaction(struct call *call, const struct interaction_response *r,

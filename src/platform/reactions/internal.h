@@ -25,8 +25,7 @@ enum err reaction_read_users(struct tx *tx, snowflake id, bool burst, snowflake 
 enum err messages_fill_reactions(struct call *call, struct list *messages);
 enum err read_own_reactions(struct call *call, struct caller_reactions *own);
 
-/* --- counts.c: for messages that messages_fill_reactions has filled ----------------------------
- */
+/* --- counts.c: for messages that messages_fill_reactions has filled ---------------- */
 
 /* Returns the number of different emoji of a message. */
 size_t count_distinct_emoji(struct str text);
