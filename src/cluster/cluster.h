@@ -50,8 +50,8 @@ struct cluster_options {
     /* Cached credentials are valid until then (clock_monotonic_ns): all revocations by other nodes
      * are known. */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* told: a message of another node (cluster_send_to_all). tell_counts: send the rate-limit
-     * counts now. hears: NATS is connected again. living: all living nodes and this one, once a
+    /* message: received from another node (cluster_send_to_all). send_counts: send the rate-limit
+     * counts now. connected: NATS is connected again. living: all living nodes and this one, once a
      * second. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);

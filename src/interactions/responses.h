@@ -98,7 +98,7 @@ enum err complete_response_draft(struct call *call, struct interaction_response 
 enum err create_response_message(struct call *call, const struct message_draft *draft,
                                  struct message *ret);
 
-/* Edits a message with the body of message_send_state_of(call); an ephemeral message is kept for 15
+/* Edits a message with the body of message_send_state_of(call); an ephemeral message then lives 15
  * more minutes. */
 enum err update_response_message(struct call *call, const struct interaction_response *r,
                                  struct message *m);

@@ -169,7 +169,7 @@ struct relay_message {
         int64_t seq_ack; /* of RELAY_MESSAGE_ACK */
     };
     size_t n;
-    char text[]; /* of RELAY_MESSAGE_VIDEO: streams, a JSON list */
+    char text[]; /* RELAY_MESSAGE_VIDEO: JSON list of streams */
 };
 
 struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text);

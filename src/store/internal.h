@@ -160,7 +160,7 @@ bool queue_is_closed(struct queue *q);
 void condition_init_monotonic(pthread_cond_t *c);
 struct timespec deadline_after_ms(int64_t ms);
 
-/* --- round-robin queues of long reads, lanes.c ---------------------------------------- */
+/* --- round-robin queues of long reads, fair_queue.c ----------------------------------- */
 
 enum read_priority {
     READ_PRIORITY_URGENT, /* run before all other reads */
@@ -179,7 +179,7 @@ struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct fair_queue_priority {
-        struct link round_robin; /* struct lane, in round-robin order */
+        struct link round_robin; /* struct owner_queue, in round-robin order */
         struct map by_owner;
     } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;

@@ -26,7 +26,7 @@ struct voice_room_step {
 /* Lists the next LARGE_ROOM_STEP states (struct voice_state). */
 enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret);
 
-/* --- crowds.c: jobs for large rooms --------------------------------------------------- */
+/* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 
 /* Schedules the job `kind` for the states after `done` if there may be more;
  * voice_room_step_from_job reads them from the job. The job applies the state at the time when it

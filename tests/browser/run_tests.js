@@ -10,7 +10,7 @@ import { TESTS as history } from "./history.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./performance.js";
 import { TESTS as people } from "./everyday_use.js";
-import { TESTS as places } from "./settings.js";
+import { TESTS as settings } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
 import { Worker, options } from "./harness.js";
 import { TESTS as talk } from "./message_content.js";
@@ -25,7 +25,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, screens, wire, places, talk, history, hostile, apps };
+const WORKERS = { load, people, screens, wire, settings, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {

@@ -126,7 +126,7 @@ enum err uploads_store(struct call *call, const struct list *words, struct list 
 
 struct media_info {
     const char *type;
-    uint32_t width, height; /* of pictures; 0: unknown size */
+    uint32_t width, height; /* in pixels, pictures only; 0: unknown */
 };
 
 /* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */

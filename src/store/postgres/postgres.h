@@ -19,7 +19,7 @@ struct postgres_statement;
 struct postgres_parameters;
 struct postgres;
 
-/* Time limit of the running read; a read that exceeds it is aborted and queued again (lanes.c). */
+/* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
 struct read_time_limit {
     int64_t until;             /* end of the time limit; 0: no limit */
     unsigned free_round_trips; /* round trips that still extend the limit */
@@ -42,7 +42,7 @@ struct postgres_conn {
     int64_t position;                   /* last log position that this connection got; 0: none */
     bool ending;                        /* COMMIT of a read was sent, its result is not read yet */
     bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
-    bool is_over;                       /* that COMMIT has succeeded */
+    bool is_over;                       /* this COMMIT has succeeded */
     bool wants_more;                    /* the read needs another query after that COMMIT, so it
                                          * restarts */
     unsigned began;                     /* round trips of this transaction so far */

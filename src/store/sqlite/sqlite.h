@@ -41,7 +41,7 @@ struct sqlite_conn {
     bool has_lost_track;       /* SQLite itself prepared a writing statement, so its columns
                                 * are unknown */
     unsigned dependencies_age; /* how often has_lost_track was set */
-    struct query_cache *cache; /* of a loop's connection or the writer's; or NULL */
+    struct query_cache *cache; /* only on the connections of loops and the writer; else NULL */
     uint64_t number;           /* unique in the process */
     /* Readers: rows show at least `seen` commits. SQLite's snapshot begins with the first
      * statement, so a read that finds all its rows in caches does not call SQLite. */
@@ -226,7 +226,7 @@ enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
                                      struct sqlite_conn **conn);
 
-/* --- long reads, aside.c -------------------------------------------------------------- */
+/* --- long reads, background_readers.c ------------------------------------------------- */
 
 void background_readers_start(struct sqlite *q);
 /* Finishes all waiting reads. */
