@@ -1,5 +1,5 @@
 /* frame_sequencer.c - delivers the frames of all nodes in the order of their positions (see
- * line.h). */
+ * frame_sequencer.h). */
 #include "cluster/frame_sequencer.h"
 
 #include <pthread.h>

@@ -60,8 +60,9 @@ struct engine {
     /* Replacements for {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
     /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
-     * server that ran in the last minute). NULL: only one process uses the database. step_words:
-     * SQL that runs before a migration while other servers may use the tables. */
+     * server that ran in the last minute). NULL: only one process uses the database.
+     * before_migration_sql: SQL that runs before a migration while other servers may use the
+     * tables. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -190,7 +191,7 @@ void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
 /* Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits for up to patience_ms (-1: no timeout) for a read. takes_long: this thread also runs
+/* Waits for up to timeout_ms (-1: no timeout) for a read. runs_long: this thread also runs
  * READ_PRIORITY_LONG. NULL: timeout, or closed and empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
 /* After this call callers push nothing. Wakes all waiting threads. */

@@ -2,7 +2,7 @@
  *
  * A Unix socket in the data folder, accessible to every user who may open files there. A request is
  * one line: a word and arguments. The reply is text, ended by closing the connection. The folder
- * uses base/ only. Start with control_serve (server) and ask_servers (client) in control.c. */
+ * uses base/ only. Start with control_open (server) and control_request (client) in control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 

@@ -49,7 +49,7 @@ extern const struct type thread_draft_body, message_thread_body, thread_settings
 extern const struct type thread_list_type;
 extern const struct schema archived_query_schema, joined_query_schema, thread_members_query_schema;
 
-/* --- joining.c: thread members -------------------------------------------------------- */
+/* --- membership.c: thread members ----------------------------------------------------- */
 
 /* Sets .member to the guild member. ERR_UNKNOWN_MEMBER: the user is not in the guild. */
 enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
