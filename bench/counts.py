@@ -293,7 +293,7 @@ def counted(binary, data, folder, place, effort, bars, count, *flags):
     process = Process(command, env={"LD_PRELOAD": SLOW_CLOCK})
     try:
         for path in glob.glob(os.path.join(folder, "calls*")):
-            os.unlink(path)  # of an earlier server
+            os.unlink(path)  # written by an earlier server
         counter = Counter(process, folder, effort, bars)
         say_first(process.port, place)
         counter.settle()

@@ -6,7 +6,7 @@
  *   alive          every session sends a heartbeat, as fast as they are acknowledged
  *   beat SECONDS   heartbeats at the interval that the server requested
  *   post COUNT     a POST, then its event at every session; COUNT times
- *   hear COUNT     waits for COUNT events that others cause
+ *   await COUNT    waits for COUNT events that others cause
  *   voice COUNT    each session alternately joins and leaves voice, COUNT times in all
  *   resume COUNT   every session loses its socket and resumes, COUNT times; plain JSON
  *
@@ -413,7 +413,7 @@ static void obey(struct sessions *w)
             done = turn_voice(w, (uint64_t)amount);
         else if (strncmp(line, "resume", 6) == 0 && amount <= 100)
             done = resume_all(w, (uint64_t)amount);
-        else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
+        else if (strncmp(line, "await", 5) == 0 && amount <= 100000)
             done = receive_all(w, (uint64_t)amount);
         else
             die("unknown command '%s'", line);

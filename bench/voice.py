@@ -157,7 +157,7 @@ class Voice:
                     before, _ = server.cpu_ns()
                     for wire in wires:
                         ask(wire, hall.guild, channel)
-                    crowd.ask(f"hear {JOINERS}")
+                    crowd.ask(f"await {JOINERS}")
                     if channel and number:
                         rounds.append((server.cpu_ns()[0] - before) / JOINERS)
                 time.sleep(1.3)  # until the voice server event may be sent again

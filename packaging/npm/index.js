@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const PATIENCE_MS = 30_000;
 
-/** What went wrong, with all that the program said about it. */
+/** An error, with the exit status and the output of the program. */
 export class GuildhallError extends Error {
   constructor(message, details = {}) {
     super(message);
@@ -17,7 +17,7 @@ export class GuildhallError extends Error {
 
 const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-/** Asks until the answer is neither false nor an error; the last error is the one that is told. */
+/** Calls ask() until it returns a truthy value; after the timeout, throws its last error. */
 export async function eventually(ask, { timeout = PATIENCE_MS, every = 50 } = {}) {
   const end = Date.now() + timeout;
   for (;;) {
@@ -51,7 +51,7 @@ function run(binary, words, accepted = [0]) {
   });
 }
 
-/** Lines of an import: a name, and what it logs in with. */
+/** Reads the output of an import: each line is a name and a token. */
 function readTokens(text) {
   const tokens = {};
   for (const line of text.split('\n')) {
@@ -197,7 +197,7 @@ class Guildhall {
     this.#said = parts.said;
   }
 
-  /** What an account logs in with; for libraries that put "Bot " in front themselves. */
+  /** Returns the token of an account, without "Bot " in front, as most libraries expect it. */
   token(name) {
     const found = this.#tokens[name];
     if (!found) throw new GuildhallError(`the world has no account '${name}'`);
@@ -228,7 +228,7 @@ class Guildhall {
     return this.command(...words);
   }
 
-  /** What the server has said so far. */
+  /** The output of the server so far. */
   get log() {
     return this.#said.text;
   }

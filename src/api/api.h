@@ -35,8 +35,8 @@ struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
 struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
 
-/* Who may register: everyone; users with a code from the operator; users with such a code or with
- * an invite to a guild; nobody; everyone on this machine, and others with a code from the
+/* Users who may register: everyone; users with a code from the operator; users with such a code or
+ * with an invite to a guild; nobody; everyone on this machine, and others with a code from the
  * operator. */
 enum registration_mode {
     REGISTRATION_OPEN,

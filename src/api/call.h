@@ -206,8 +206,8 @@ void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake u
                                 snowflake guild_id, const struct schema *schema,
                                 const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without facts
- * (facts.h). guild_id: guild whose shard of a bot receives the event if it goes to an account, or
- * 0. */
+ * (event_routing.h). guild_id: guild whose shard of a bot receives the event if it goes to an
+ * account, or 0. */
 void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
                     struct str json);
 

@@ -125,8 +125,7 @@ static void copy_shared_body(struct call_context *run)
     shared_text_unref(shared);
 }
 
-/* Rewrites the body for API versions 6 and 7, which encode some fields differently
- * (old_versions.h). */
+/* Rewrites the body for API versions 6 and 7, which encode some fields differently. */
 static void convert_body_to_old_version(struct call_context *run)
 {
     struct call *call = &run->call;

@@ -127,7 +127,7 @@ static void report_long_iteration(struct stall_meter *m)
     if (m->logged_at_s == now_s)
         return;
     m->logged_at_s = now_s;
-    log_warn("hold: a %s took %lld ms, most of it in %s (%lld ms)", m->kind,
+    log_warn("stall: a %s took %lld ms, most of it in %s (%lld ms)", m->kind,
              (long long)(m->total / MS), r.part, (long long)(m->longest / MS));
 }
 

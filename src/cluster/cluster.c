@@ -163,7 +163,7 @@ static enum err find_log_start(struct cluster *c, int64_t *ret)
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
         if (!ended && clock_monotonic_ns() - since > ms_to_ns(START_TIMEOUT_MS)) {
-            log_error("cluster: cannot start: a transaction of another node does not end");
+            log_error("cluster: cannot start while a transaction of another node is open");
             e = ERR_UNAVAILABLE;
         }
     }
@@ -224,7 +224,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     init_wakeup(c);
     enum err e = options->alone ? join_as_single_node(c, &next) : join_cluster(c, &next);
     if (e) {
-        log_error("cluster: cannot register this server as node %u", c->node);
+        log_error("cluster: cannot register this server as node %u in the database", c->node);
         cluster_close(c);
         return e;
     }
@@ -242,10 +242,10 @@ void cluster_start(struct cluster *c)
     if (c->options.alone)
         return;
     /* No heartbeats of other nodes were received yet: declare no node dead for two leases
-     * (may_bury). */
+     * (may_declare_nodes_dead). */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
-        log_error("cluster: cannot start a thread");
+        log_error("cluster: cannot start the thread that follows the event log");
         abort();
     }
     c->has_thread = true;

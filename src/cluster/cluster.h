@@ -1,22 +1,22 @@
 /* cluster.h - several nodes on one PostgreSQL database deliver each other's events; on SQLite
  * one node only retains the log of its events.
  *
- *   frames         encodes the events, revocations and voice changes of one transaction
- *   log            the table of all frames; a commit takes the next position (store/)
- *   log_line       delivers frames in the order of positions, whichever arrives first
- *   follower       the thread that reads the log and does periodic work
- *   cluster_wire   publishes frames through NATS (nats, nats_protocol), to deliver them sooner
- *   settling       decides whether a missing position was aborted
- *   nodes          heartbeats; declares silent nodes dead
- *   waits          delays replies until all nodes have applied a position
+ *   frames            encodes the events, revocations and voice changes of one transaction
+ *   log               the table of all frames; a commit takes the next position (store/)
+ *   frame_sequencer   delivers frames in the order of positions, whichever arrives first
+ *   log_follower      the thread that reads the log and does periodic work
+ *   cluster_nats      publishes frames through NATS (nats, nats_protocol), to deliver them sooner
+ *   log_gaps          decides whether a missing position was aborted
+ *   nodes             heartbeats; declares silent nodes dead
+ *   cluster_waits     delays replies until all nodes have applied a position
  *
  * The database is the only shared state. This folder uses store, model and below, and calls the
  * rest of the program through struct cluster_options.
  *
  * Invariants: each node delivers a frame exactly once, in the order of positions, and only if
  * its transaction committed. A transaction that saw or overwrote rows of another one has the
- * greater position. docs/CLUSTER.md has the guarantees for users. Start reading with line.h and
- * tail.c. */
+ * greater position. docs/CLUSTER.md has the guarantees for users. Start reading with
+ * frame_sequencer.h and log_follower.c. */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H
 
@@ -50,8 +50,8 @@ struct cluster_options {
     /* Cached credentials are valid until then (clock_monotonic_ns): all revocations by other nodes
      * are known. */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* told: a message of another node (cluster_send_to_all). tell_counts: send the rate-limit
-     * counts now. hears: NATS is connected again. living: all living nodes and this one, once a
+    /* message: received from another node (cluster_send_to_all). send_counts: send the rate-limit
+     * counts now. connected: NATS is connected again. living: all living nodes and this one, once a
      * second. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);

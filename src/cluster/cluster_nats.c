@@ -2,8 +2,9 @@
  * others.
  *
  * The log is authoritative: frames that are lost or too large are read from it. Messages are
- * encrypted with a key that only nodes with the same pepper have (cipher.h). The subject contains a
- * digest of the database's identity, so that several clusters can share one NATS server. */
+ * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
+ * contains a digest of the database's identity, so that several clusters can share one NATS server.
+ */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -105,9 +106,9 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
 static void log_rejected_message(struct cluster_nats *w, enum cipher_result why)
 {
     static const char *const reasons[] = {
-        [CIPHER_FORGED] = "was not made with this server's key, or was changed",
+        [CIPHER_FORGED] = "was not encrypted with this cluster's key, or was changed",
         [CIPHER_LATE] = "is more than 60 seconds old by this server's clock: do the clocks agree?",
-        [CIPHER_REPEATED] = "was received before: somebody sends messages again",
+        [CIPHER_REPEATED] = "was received before: somebody replays messages",
     };
     int64_t now = clock_monotonic_ns();
 
@@ -115,7 +116,7 @@ static void log_rejected_message(struct cluster_nats *w, enum cipher_result why)
     if (w->refusal_logged_at && now - w->refusal_logged_at < ms_to_ns(REJECTED_LOG_INTERVAL_MS))
         return;
     w->refusal_logged_at = now;
-    log_warn("cluster: a message from NATS was refused, as it %s", reasons[why]);
+    log_warn("cluster: ignored a message from NATS, because it %s", reasons[why]);
 }
 
 static void on_nats_message(void *arg, struct str subject, struct str payload)

@@ -73,9 +73,9 @@ enum err check_delivered_frames(struct cluster *c)
     h.count = frame_sequencer_delivered(c->sequencer, h.delivered);
     enum err e = h.count ? cluster_run(c, STORE_READ, read_delivered_frames, &h) : OK;
     if (!e && h.count && h.gone) {
-        log_error("cluster: the database does not have what was told at position %lld: it has gone "
-                  "back, as a standby does that lacks the last commits, or a restored backup; this "
-                  "server ends, and sessions begin anew",
+        log_error("cluster: the database lost the committed event %lld, as after a failover to a "
+                  "standby without the last commits or a restored backup; this server stops, and "
+                  "clients must identify again",
                   (long long)h.gone);
         e = cluster_run(c, STORE_WRITE, reset_after_lost_frames, c);
         if (!e) {

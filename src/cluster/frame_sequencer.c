@@ -1,5 +1,5 @@
 /* frame_sequencer.c - delivers the frames of all nodes in the order of their positions (see
- * line.h). */
+ * frame_sequencer.h). */
 #include "cluster/frame_sequencer.h"
 
 #include <pthread.h>
@@ -74,8 +74,8 @@ static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot 
     arena_reset(l->arena);
     bool readable = frame_decode(s->bytes, l->arena, &f);
     if (!readable && s->published) {
-        log_warn("cluster: the frame that NATS delivered for position %lld cannot be read; it is "
-                 "read from the log",
+        log_warn("cluster: cannot decode the event that NATS delivered for position %lld; "
+                 "reading it from the log instead",
                  (long long)l->next);
         return false;
     }
@@ -84,7 +84,7 @@ static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot 
         l->sink.deliver(l->sink.arg, l->next, &f);
     } else {
         atomic_fetch_add(&l->unreadable, 1);
-        log_error("cluster: the frame at position %lld of the log cannot be read, so this server "
+        log_error("cluster: cannot decode the event at position %lld of the log, so this server "
                   "has missed events or revocations and is not ready (/readyz) until it is "
                   "restarted; does another version of this program use the database?",
                   (long long)l->next);

@@ -47,7 +47,7 @@ struct cluster_counters {
     _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes;
 };
 
-/* State of the thread that follows the log (tail.c); times are clock_monotonic_ns. */
+/* State of the thread that follows the log (log_follower.c); times are clock_monotonic_ns. */
 struct log_follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at; /* time of the next periodic read of the log */
@@ -118,7 +118,7 @@ void cluster_nats_close(struct cluster *c);
 /* Publishes a committed frame, or transient events (position 0). Nodes may miss the message. */
 void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
 
-/* --- settle.c ------------------------------------------------------------------------- */
+/* --- log_gaps.c ----------------------------------------------------------------------- */
 
 /* Returns the id of a new transaction, as text in the arena. */
 enum err read_transaction_bound(struct cluster *c, struct arena *arena, struct str *ret);
@@ -147,17 +147,17 @@ enum err node_publish_position(struct cluster *c);
 enum err read_least_node_position(struct cluster *c, int64_t *ret);
 void node_unregister(struct cluster *c);
 
-/* --- history.c ------------------------------------------------------------------------ */
+/* --- delivered_check.c ---------------------------------------------------------------- */
 
 /* Stops this server if the database lacks delivered frames after a reconnect. */
 enum err check_delivered_frames(struct cluster *c);
 
-/* --- parts.c -------------------------------------------------------------------------- */
+/* --- log_partitions.c ----------------------------------------------------------------- */
 
 /* Creates the next partition of the log in time, and drops old ones. */
 void log_partitions_maintain(struct cluster *c);
 
-/* --- waits.c -------------------------------------------------------------------------- */
+/* --- cluster_waits.c ------------------------------------------------------------------ */
 
 /* Completes waits that are over. Returns whether some are left. */
 bool cluster_waits_finish(struct cluster *c);

@@ -68,7 +68,7 @@ static void check_unread_rows_exist(struct cluster *c)
     c->follow.lost = frame_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
     if (!c->follow.lost)
         return;
-    log_error("cluster: the log does not reach back to position %lld, where this server stood",
+    log_error("cluster: the log no longer has the event at position %lld; this node stops",
               (long long)frame_sequencer_next_position(c->sequencer));
     c->options.lost(c->options.arg);
 }

@@ -76,7 +76,7 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (n->wake < 0) {
-        log_error("nats: cannot create an eventfd: no file descriptor is left");
+        log_error("nats: cannot create an eventfd: the limit of open files is reached (ulimit -n)");
         abort();
     }
     buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
@@ -467,7 +467,7 @@ static void *nats_thread(void *arg)
 void nats_start(struct nats *n)
 {
     if (pthread_create(&n->thread, NULL, nats_thread, n) != 0) {
-        log_error("nats: cannot start a thread");
+        log_error("nats: cannot start the thread for the connection to NATS");
         abort();
     }
     n->has_thread = true;

@@ -84,14 +84,14 @@ enum err node_register(struct cluster *c)
     if (e)
         return e;
     if (n.foreign) {
-        log_error("cluster: node %lld writes to the log in another way, as a version does that "
-                  "cannot run beside this one; stop the older servers first",
+        log_error("cluster: node %lld uses another format of the event log, so its version cannot "
+                  "run together with this one; stop the older servers first",
                   (long long)n.foreign);
         return ERR_UNAVAILABLE;
     }
     if (n.others_differ)
-        log_warn("cluster: other nodes have other limits, regions or the like; callers are "
-                 "answered differently from node to node");
+        log_warn("cluster: the settings of other nodes differ from those of this node (limits, "
+                 "regions and so on), so responses depend on the node; use the same settings");
     wait_for_clock(n.ids_until);
     return OK;
 }
@@ -142,7 +142,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
 
     if (database_clock_jumped(&c->clocks, read_step)) {
         c->follow.declare_dead_at = read_step->after + ms_to_ns(2 * NODE_LEASE_MS);
-        log_warn("cluster: the database's clock was set by %lld ms; nobody is taken for dead for "
+        log_warn("cluster: the database's clock jumped by %lld ms; no node is declared dead for "
                  "%d seconds",
                  (long long)(read_step->database_ms - c->clocks.last.database_ms -
                              (read_step->after - c->clocks.last.after) / 1000000),
@@ -154,7 +154,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
     if (c->clocks.is_off != was_off)
         log_warn("cluster: the clock of this node is %lld ms ahead of the database's%s",
                  (long long)offset_ms,
-                 was_off ? "" : "; it is not ready until they, or most servers, agree");
+                 was_off ? "" : "; /readyz fails until both, or most nodes, agree");
 }
 
 static enum err update_heartbeat(struct tx *tx, void *arg)
@@ -248,7 +248,7 @@ static enum err declare_nodes_dead(struct tx *tx, void *arg)
         if (!test_fault_is_enabled(TEST_FAULT_NO_FENCING))
             e = tx_one(tx, TERMINATE_NODE_CONNECTIONS, BIND(v_int(dead[i][1])), &r, &found);
         if (!e)
-            log_warn("cluster: node %lld was silent for %d seconds and is taken for dead",
+            log_warn("cluster: node %lld sent no heartbeat for %d seconds and is declared dead",
                      (long long)dead[i][0], NODE_LEASE_MS / 1000);
     }
     return e;

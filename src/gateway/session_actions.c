@@ -28,7 +28,7 @@ static void act_on_socket(struct gateway_socket *p, enum gateway_session_action 
         send_opcode(p, OP_INVALID_SESSION, STR("true"));
         break;
     case GATEWAY_ACTION_CLOSE:
-        gateway_socket_close(p, (enum close_code)code, "by the operator");
+        gateway_socket_close(p, (enum close_code)code, "closed by the operator");
         break;
     }
 }

@@ -18,7 +18,7 @@ struct bot_address {
     const struct session_start_limit *session_start_limit;
 };
 
-static const struct type type_address = { .kind = KIND_STRING, .doc = "Without a query" };
+static const struct type type_address = { .kind = KIND_STRING, .doc = "Without a query string" };
 static const struct type type_ms = { .kind = KIND_INT, .doc = "Milliseconds" };
 static const struct field address_fields[] = {
     { FIELD(struct gateway_address, url), .type = &type_address },
@@ -28,7 +28,7 @@ static const struct schema address_schema = {
     .name = "GatewayAddress",
     .size = sizeof(struct gateway_address),
     .fields = address_fields,
-    .doc = "Where to connect.",
+    .doc = "The URL of the gateway.",
 };
 static const struct field start_limit_fields[] = {
     { FIELD(struct session_start_limit, total), .type = &type_count },
@@ -41,7 +41,7 @@ static const struct schema start_limit_schema = {
     .name = "SessionStartLimit",
     .size = sizeof(struct session_start_limit),
     .fields = start_limit_fields,
-    .doc = "How many sessions a bot may begin.",
+    .doc = "Number of sessions that a bot may start.",
 };
 static const struct type type_start_limit = { .kind = KIND_OBJECT, .schema = &start_limit_schema };
 static const struct field bot_address_fields[] = {
@@ -54,7 +54,7 @@ static const struct schema bot_address_schema = {
     .name = "BotGatewayAddress",
     .size = sizeof(struct bot_address),
     .fields = bot_address_fields,
-    .doc = "Where a bot should connect, and in how many parts.",
+    .doc = "The URL of the gateway for a bot, and the recommended number of shards.",
 };
 static const struct type address_reply = { .kind = KIND_OBJECT, .schema = &address_schema };
 static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &bot_address_schema };
@@ -105,7 +105,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/gateway",
         .name = "get_gateway",
-        .doc = "Where the gateway is.",
+        .doc = "Returns the URL of the gateway.",
         .auth = AUTH_OPEN,
         .reply = &address_reply,
         .store = ROUTE_STORE_NONE,
@@ -115,7 +115,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/gateway/bot",
         .name = "get_bot_gateway",
-        .doc = "Where the gateway is, and how a bot should connect.",
+        .doc = "Returns the gateway's URL, the recommended shards and the session start limit.",
         .auth = AUTH_BOT,
         .reply = &bot_address_reply,
         .handle = get_bot_gateway,
@@ -125,7 +125,7 @@ static const struct route routes[] = {
 
 const struct domain gateway_addresses_domain = {
     .name = "Gateway",
-    .doc = "Where events come from.",
+    .doc = "The WebSocket API that delivers events.",
     .routes = routes,
     .hooks = &(const struct hooks){ .member_joined = emit_guild_create_to_new_member },
 };

@@ -10,7 +10,7 @@
 
 static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t limit, bool refers)
 {
-    static const char what[] = "people of a guild";
+    static const char what[] = "members of a guild";
 
     return (struct result_cache_key){ what, { guild_id, (uint64_t)limit, refers } };
 }

@@ -19,7 +19,7 @@ enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
 enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
                                   const struct gateway_viewer *v, struct json_writer *out);
 
-/* Implement gateway_source.threads and .thread_people: read the open threads that a user can
+/* Implement gateway_source.threads and .thread_members: read the open threads that a user can
  * view (in the channels that sync names, or in all), and the members of a thread. */
 enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
 enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake guild_id,

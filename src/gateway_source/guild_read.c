@@ -1,4 +1,4 @@
-/* read_guild_for_member.c - reads a guild with all objects in it that one of its members can view.
+/* guild_read.c - reads a guild with all objects in it that one of its members can view.
  */
 #include <inttypes.h>
 #include <string.h>

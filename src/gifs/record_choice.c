@@ -84,7 +84,7 @@ static bool plan_count(void)
 /* Data that prepare passes to the handler. */
 struct recorded_choice {
     struct str term;
-    bool asks; /* this choice schedules a count; kept if the transaction is retried */
+    bool asks; /* this choice schedules a count; unchanged if the transaction is retried */
 };
 
 void prepare_gif_choice(struct call *call)

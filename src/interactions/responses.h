@@ -73,7 +73,7 @@ struct interaction_response {
     struct application application;
     struct channel channel;
     struct user user;     /* the user who invoked the interaction */
-    struct str user_text; /* JSON: partial user, for encode_interaction_metadata.c */
+    struct str user_text; /* JSON: partial user, for response_metadata.c */
     struct message_sender
         from;          /* the app as sender in the channel; permissions are read only if needed */
     bool by_user_only; /* the app is installed only on the user's account */
@@ -98,12 +98,12 @@ enum err complete_response_draft(struct call *call, struct interaction_response 
 enum err create_response_message(struct call *call, const struct message_draft *draft,
                                  struct message *ret);
 
-/* Edits a message with the body of message_send_state_of(call); an ephemeral message is kept for 15
+/* Edits a message with the body of message_send_state_of(call); an ephemeral message then lives 15
  * more minutes. */
 enum err update_response_message(struct call *call, const struct interaction_response *r,
                                  struct message *m);
 
-/* --- encode_interaction_metadata.c: interaction data of a message ------------------ */
+/* --- response_metadata.c: interaction data of a message ------------------------------- */
 
 /* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
 enum err encode_message_interaction(struct call *call, const struct interaction_response *r,

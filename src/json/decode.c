@@ -3,8 +3,8 @@
  * One pass: each value is read, validated and stored before the next one. Errors do not stop the
  * decoder, so that all are reported at once. Nested schemas recurse, limited by JSON_MAX_DEPTH.
  *
- * plan.h and quick.h are the fast path for common input; this file is the slow path, which also
- * reports the errors. Both paths give the same result. */
+ * plan.h and fast_decode.h are the fast path for common input; this file is the slow path, which
+ * also reports the errors. Both paths give the same result. */
 #include "json/internal.h"
 
 #include "base/arena.h"

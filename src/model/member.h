@@ -18,7 +18,7 @@ struct member {
 };
 
 /* Returns the time (microseconds) until which the member may only view and read
- * (rights_restrained); 0: not restricted. Sessions need the time to filter events. */
+ * (member_is_restricted); 0: not restricted. Sessions need the time to filter events. */
 int64_t member_restricted_until(const struct member *m);
 
 extern const struct schema member_schema;       /* with user, if set */

@@ -118,8 +118,8 @@ struct message {
     bool polled;                     /* whether the message has a poll */
     struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
     struct list snapshot_files;      /* struct attachment */
-    struct str cached_json;          /* cached JSON, see messages/show/shown.c; .p NULL: none */
-    struct str shared_json;          /* new messages: JSON shared by response and event */
+    struct str cached_json; /* cached JSON, see messages/show/precomputed_json.c; .p NULL: none */
+    struct str shared_json; /* new messages: JSON shared by response and event */
 };
 
 enum message_reaction_state {

@@ -4,8 +4,8 @@
  * it; other threads use loop_post. Long work never runs on a loop.
  *
  * src/net owns loops (this file), TLS (tls.h), client addresses (address.h, proxies.h,
- * this_machine.h), the HTTP server (http/), WebSocket frames (websocket/) and outgoing requests and
- * mail (client/). It uses only base/. Start here, then read http/server.h. */
+ * local_requests.h), the HTTP server (http/), WebSocket frames (websocket/) and outgoing requests
+ * and mail (client/). It uses only base/. Start here, then read http/server.h. */
 #ifndef NET_LOOP_H
 #define NET_LOOP_H
 
@@ -17,7 +17,7 @@
 
 struct loop;
 
-/* Starts `count` threads. Each calls on_turn_end (may be NULL) at the end of a loop iteration,
+/* Starts `count` threads. Each calls on_iteration_end (may be NULL) at the end of a loop iteration,
  * before it waits for events. */
 struct loops *loops_start(unsigned count, void (*on_iteration_end)(struct loop *, void *),
                           void *arg);
@@ -53,7 +53,8 @@ void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what)
 struct buf;
 void loop_free_buf(struct loop *l, struct buf *b);
 
-/* A callback at the end of every loop iteration, after on_turn_end. Call on the loop's thread. */
+/* A callback at the end of every loop iteration, after on_iteration_end. Call on the loop's thread.
+ */
 struct iteration_end {
     struct link link;
     void (*run)(struct iteration_end *t);

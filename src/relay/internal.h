@@ -169,12 +169,12 @@ struct relay_message {
         int64_t seq_ack; /* of RELAY_MESSAGE_ACK */
     };
     size_t n;
-    char text[]; /* of RELAY_MESSAGE_VIDEO: streams, a JSON list */
+    char text[]; /* RELAY_MESSAGE_VIDEO: JSON list of streams */
 };
 
 struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text);
 void relay_message_send(struct relay_message *n);
-/* Handles queued messages on the relay's thread for at most NOTES_NS. True: all committed
+/* Handles queued messages on the relay's thread for a limited time. True: all committed
  * voice-state changes are applied, so a packet received before this call may be handled; messages
  * of clients may still wait. False: changes are left, and the thread is woken again. */
 bool relay_handle_messages(struct relay *r);
@@ -244,7 +244,7 @@ void on_voice_socket_shutdown(struct websocket *ws);
 bool relay_count_unauthenticated(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated(struct relay *r, uint64_t address);
 
-/* --- seats.c, seat_notes.c: participants, on the relay's thread ----------------------- */
+/* --- participants.c, participant_messages.c: participants, on the relay's thread ------ */
 
 /* Source or destination of datagrams. */
 union media_address {
@@ -264,7 +264,7 @@ struct media_rate_window {
 };
 
 /* Number of requests in the current second. Requests can be sent with the SSRC or the address of
- * another participant, so they do not count towards that participant's media_window. */
+ * another participant, so they do not count towards that participant's media_rate_window. */
 struct request_window {
     int64_t since_ms;
     unsigned count;
@@ -401,7 +401,7 @@ void exchange_client_flags(struct relay_participant *s);
 /* Updates the client's flags and sends them to the others if they changed. */
 void participant_update_flags(struct relay_participant *s, struct opt_int flags);
 
-/* --- video_seats.c: video in rooms, on the relay's thread ----------------------------- */
+/* --- participant_video.c: video in rooms, on the relay's thread ----------------------- */
 
 /* Stores the codec list of a participant; the room's codec may change. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer);

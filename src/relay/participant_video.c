@@ -117,7 +117,7 @@ void participant_handle_video_request(struct relay_participant *s,
 }
 
 /* Whether a video packet may be forwarded. Modes with a header nonce carry no video, because
- * seat_is_worn checks only audio headers for repetition. */
+ * media.c checks only audio headers for repetition. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);

@@ -5,7 +5,7 @@
  * Invariant: committed changes of voice states (relay_deliver_state_change) arrive in commit order
  * and are applied before packets that were received later. Uses model/ and net/ only; struct
  * relay_source is the interface to the code that checks an IDENTIFY against the store. Start with
- * seats.h, then media/media.c, which handles a packet. */
+ * participants.h, then media/media.c, which handles a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -57,7 +57,7 @@ struct pending_identify {
     snowflake channel_id; /* 0: not given */
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN_SIZE];
-    uint64_t number;               /* number of the socket; returned in voice_fact.claim */
+    uint64_t number;               /* number of the socket; returned in relay_voice_state.claim */
     enum relay_close_code refusal; /* set by the code that checks the IDENTIFY */
 
     /* private to the relay */
@@ -71,7 +71,7 @@ struct pending_identify {
 /* Callbacks of the relay, which run on the server's loops. */
 struct relay_source {
     void *arg;
-    /* Checks an IDENTIFY. To accept it, the transaction records a voice_fact with its number
+    /* Checks an IDENTIFY. To accept it, the transaction records a relay_voice_state with its number
      * (call_record_voice_change), which arrives by relay_deliver_state_change; otherwise call
      * relay_refuse_identify. The relay owns c: copy it. */
     void (*identify)(void *arg, const struct pending_identify *c);

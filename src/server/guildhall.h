@@ -57,7 +57,7 @@ struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
 struct voice_service *guildhall_voice(const struct guildhall *g);
 
-/* Opens the store for tools: to write while no server runs, or (beside) to read while one runs. */
+/* Opens the store for tools: to write without a server, or concurrently with one to read. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

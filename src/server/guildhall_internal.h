@@ -17,7 +17,7 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Last counts of inventory.c. Written on one loop, read by any thread that writes metrics. */
+/* Last counts of row_counts.c. Written on one loop, read by any thread that writes metrics. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
 struct row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
@@ -60,7 +60,7 @@ struct guildhall {
 unsigned config_loop_count(const struct config *c);
 unsigned config_password_threads(const struct config *c);
 
-/* --- port.c ------------------------------------ */
+/* --- listener.c -------------------------------- */
 
 /* Read host, port and trusted proxies from the configuration; return false and log on errors. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
@@ -68,13 +68,13 @@ bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);
 enum err start_main_listener(struct guildhall *g, int port);
 
-/* --- carried_voice.c --- */
+/* --- voice_relay.c --- */
 
 enum err start_voice_relay(struct guildhall *g);
 /* Passes the endpoint of the relay to voice/, once the port is known. */
 enum err set_voice_relay_endpoint(struct guildhall *g);
 
-/* --- other_servers.c --- */
+/* --- cluster_setup.c --- */
 
 /* Returns true if other nodes may use the database. */
 bool config_is_clustered(const struct config *config);

@@ -60,8 +60,9 @@ struct engine {
     /* Replacements for {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
     /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
-     * server that ran in the last minute). NULL: only one process uses the database. step_words:
-     * SQL that runs before a migration while other servers may use the tables. */
+     * server that ran in the last minute). NULL: only one process uses the database.
+     * before_migration_sql: SQL that runs before a migration while other servers may use the
+     * tables. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -160,7 +161,7 @@ bool queue_is_closed(struct queue *q);
 void condition_init_monotonic(pthread_cond_t *c);
 struct timespec deadline_after_ms(int64_t ms);
 
-/* --- round-robin queues of long reads, lanes.c ---------------------------------------- */
+/* --- round-robin queues of long reads, fair_queue.c ----------------------------------- */
 
 enum read_priority {
     READ_PRIORITY_URGENT, /* run before all other reads */
@@ -179,7 +180,7 @@ struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct fair_queue_priority {
-        struct link round_robin; /* struct lane, in round-robin order */
+        struct link round_robin; /* struct owner_queue, in round-robin order */
         struct map by_owner;
     } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;
@@ -190,7 +191,7 @@ void fair_queue_init(struct fair_queue *l);
 void fair_queue_clear(struct fair_queue *l);
 /* Returns false if the queue is closed; then the caller still owns the work item. */
 bool fair_queue_push(struct fair_queue *l, struct work_item *w);
-/* Waits for up to patience_ms (-1: no timeout) for a read. takes_long: this thread also runs
+/* Waits for up to timeout_ms (-1: no timeout) for a read. runs_long: this thread also runs
  * READ_PRIORITY_LONG. NULL: timeout, or closed and empty. */
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
 /* After this call callers push nothing. Wakes all waiting threads. */

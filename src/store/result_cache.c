@@ -1,4 +1,4 @@
-/* result_cache.c - per-thread cache of results that were computed from rows (see kept.h). */
+/* result_cache.c - per-thread cache of results that were computed from rows. */
 #include "store/result_cache.h"
 
 #include <assert.h>

@@ -82,7 +82,7 @@ bool traffic_is_recorded(const struct traffic_ring *t);
 void traffic_start_watching(struct traffic_ring *t);
 void traffic_stop_watching(struct traffic_ring *t);
 
-/* Adds a record with its texts; sets number, lengths and kept. May be called from any thread. */
+/* Adds a record with its texts; sets number, lengths and stored. May be called from any thread. */
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 

@@ -7,7 +7,7 @@
 #include "voice/states.h"
 #include "voice/voice.h"
 
-/* --- orders.c: opcodes of sessions ---------------------------------------------------- */
+/* --- session_opcodes.c: opcodes of sessions ------------------------------------------- */
 
 /* A queued opcode of a session. The opcodes of a session run one after the other, in the order
  * received. */
@@ -26,7 +26,7 @@ struct session_opcode {
     /* Set by run: VOICE_SERVER_UPDATE was sent, or is delayed. */
     bool server_update_sent, server_update_delayed;
 
-    /* private to orders.c */
+    /* private to session_opcodes.c */
     const struct voice_opcode *row;
     struct voice_service *voice;
     struct loop *loop;

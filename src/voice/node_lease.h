@@ -1,8 +1,8 @@
 /* node_lease.h - the lease of a node on the voice states of its sessions. A node renews its lease
  * every few seconds. When a lease expires, the voice states of that node are removed. After a
- * restart, the states of the previous process wait until their sessions resume (held.c) or can no
- * longer resume. SQLite has a single process, so all states found at its start belong to the
- * previous one. */
+ * restart, the states of the previous process wait until their sessions resume
+ * (states_awaiting_resume.c) or can no longer resume. SQLite has a single process, so all states
+ * found at its start belong to the previous one. */
 #ifndef VOICE_NODE_LEASE_H
 #define VOICE_NODE_LEASE_H
 

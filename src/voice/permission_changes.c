@@ -62,7 +62,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
     if (!e)
         e = schedule_timeout_end(call, &who, m);
     if (e)
-        /* the channel was deleted: endings.c removes the state */
+        /* the channel was deleted: state_removal.c removes the state */
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t permissions = permissions_in_channel(&who, r->channel.type, o->items, o->count, false);

@@ -130,7 +130,7 @@ static enum err update_room_owner(struct tx *tx, snowflake room_id, const struct
 
 /* Assigns a new room to the node of its first session, so that its changes stay on one node. A room
  * whose node is dead is not reassigned here, because only this caller would be informed:
- * home_watch.c reassigns it and informs all participants. */
+ * room_owner_watch.c reassigns it and informs all participants. */
 static enum err find_or_assign_owner(struct call *call, snowflake room_id, struct voice_node *ret)
 {
     struct list carriers;

@@ -21,7 +21,7 @@ enum err room_owner_delete(struct call *call, snowflake room_id);
 /* Hook: deletes the owner row of the room when the last participant has left. */
 enum err room_owner_on_leave(struct call *call, const struct voice_state *was);
 
-/* --- home_watch.c: rooms without a live owner node ------------------------------------ */
+/* --- room_owner_watch.c: rooms without a live owner node ------------------------------ */
 
 struct room_owner_watch;
 
@@ -34,7 +34,7 @@ void room_owner_watch_tick(struct room_owner_watch *w);
 enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_close(struct room_owner_watch *w);
 
-/* --- homes.c, for home_watch.c -------------------------------------------------------- */
+/* --- room_owners.c, for room_owner_watch.c -------------------------------------------- */
 
 /* Assigns some rooms without a live owner to other nodes and informs their participants; *ret_more:
  * there may be more such rooms. */

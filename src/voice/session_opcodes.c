@@ -1,9 +1,9 @@
 /* session_opcodes.c - queues the voice opcodes of gateway sessions and runs them in order.
  *
  * Each session has a queue (struct session_queue); its first opcode runs in its own transaction.
- * Two rate limits apply: joins per account (paces.h), and VOICE_SERVER_UPDATE per guild (bots) or
- * session (users), at most once per second after a burst of three, because some clients send op 4
- * again at once when the endpoint does not answer. */
+ * Two rate limits apply: joins per account (join_rate_limit.h), and VOICE_SERVER_UPDATE per guild
+ * (bots) or session (users), at most once per second after a burst of three, because some clients
+ * send op 4 again at once when the endpoint does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ struct voice_service {
     struct room_owner_watch *room_owner_watch; /* NULL: there are no other nodes */
     pthread_mutex_t lock;                      /* protects the members below */
     struct map queues;                         /* struct session_queue by session */
-    struct map refused_resumes;                /* see held.h */
+    struct map refused_resumes;                /* see states_awaiting_resume.h */
     struct join_rate_limit *join_rate_limit;
 };
 

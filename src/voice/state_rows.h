@@ -26,7 +26,7 @@ struct voice_room_step {
 /* Lists the next LARGE_ROOM_STEP states (struct voice_state). */
 enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret);
 
-/* --- crowds.c: jobs for large rooms --------------------------------------------------- */
+/* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 
 /* Schedules the job `kind` for the states after `done` if there may be more;
  * voice_room_step_from_job reads them from the job. The job applies the state at the time when it
@@ -39,12 +39,12 @@ bool voice_room_step_from_job(const struct job *job, struct voice_room_step *ret
 
 /* Returns the state as it is sent without a channel: the user left, or is in a hidden channel. */
 struct voice_state voice_state_without_channel(const struct voice_state *s);
-/* Sends the state to the relay after the commit (voice_fact), without an event. */
+/* Sends the state to the relay after the commit (relay_voice_state), without an event. */
 void voice_state_send_to_relay(struct call *call, const struct voice_state *s);
 /* Emits VOICE_STATE_UPDATE to all sessions of the account itself. */
 void emit_voice_state_to_account(struct call *call, const struct voice_state *s);
 
-/* --- idle.c --------------------------------------------------------------------------- */
+/* --- afk.c ---------------------------------------------------------------------------- */
 
 /* Reschedules the AFK jobs of a guild whose AFK settings changed. */
 enum err afk_reschedule_guild(struct call *call, snowflake guild_id);

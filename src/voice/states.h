@@ -23,7 +23,8 @@ enum err voice_states_of_session(struct tx *tx, struct str session_id, struct li
 enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 /* voice_states_of_node: at most max states of a node whose wait for a RESUME is over.
- * list_streams_awaiting_resume: at most max states that wait for a RESUME (held.c) and stream. */
+ * list_streams_awaiting_resume: at most max states that wait for a RESUME
+ * (states_awaiting_resume.c) and stream. */
 enum err voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *ret);
 /* Returns the number of participants of a channel, and of those with a camera. */
@@ -132,8 +133,7 @@ enum err read_visible_voice_states(struct tx *tx, const struct permission_input 
                                    const struct list *channels, bool all,
                                    struct gateway_guild *ret);
 
-/* Lists the status and start time of the voice channels that the viewer may see (struct
- * voice_room). */
+/* Lists the status and start time of the voice channels that the viewer may see. */
 enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *who,
                                   const struct list *channels, struct list *ret);
 

@@ -1,6 +1,6 @@
 /* voice.h - voice states, private calls, stages, streams, regions and voice keys. This folder owns
  * the voice states of users and the node that carries each room. Clients change their state with
- * gateway opcodes (orders.c queues them, join.c handles op 4), moderators with routes
+ * gateway opcodes (session_opcodes.c queues them, join.c handles op 4), moderators with routes
  * (moderation.c, states.c). Each change is written in one transaction with its events. relay/
  * carries the media: connections.c checks connections for it, and it receives each committed change
  * (struct relay_voice_state). Start with states.h, then join.c. */
@@ -49,8 +49,8 @@ void voice_close_rooms(struct voice_service *v);
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d);
 void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);
-/* Voice after a restart (held.c): a session was resumed; a RESUME of an account was refused; a new
- * session of a bot received a guild. */
+/* Voice after a restart (states_awaiting_resume.c): a session was resumed; a RESUME of an account
+ * was refused; a new session of a bot received a guild. */
 void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
 void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,

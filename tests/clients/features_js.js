@@ -13,13 +13,13 @@ const client = new Client({
   intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildExpressions, Intent.GuildMessagePolls, Intent.MessageContent],
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
-const received = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
+const nextEvent = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
 
 async function openThreads(guild, channel) {
-  let received = received(Events.ThreadCreate);
+  let received = nextEvent(Events.ThreadCreate);
   const thread = await channel.threads.create({ name: 'aside', type: ChannelType.PublicThread });
   say('thread', (await received)[0].name, (await thread.send('in it')).content);
-  received = received(Events.ThreadUpdate);
+  received = nextEvent(Events.ThreadUpdate);
   await thread.setArchived(true);
   say('archived', (await received)[1].archived);
   const forum = guild.channels.cache.find((c) => c.type === ChannelType.GuildForum);
@@ -28,12 +28,12 @@ async function openThreads(guild, channel) {
 }
 
 async function stick(guild, channel) {
-  let received = received(Events.GuildStickerCreate);
+  let received = nextEvent(Events.GuildStickerCreate);
   const sticker = await guild.stickers.create({ file: PNG, name: 'wave', tags: 'hand' });
   say('sticker', (await received)[0].name);
   const message = await channel.send({ stickers: [sticker] });
   say('stuck', message.stickers.first().name);
-  received = received(Events.GuildStickerDelete);
+  received = nextEvent(Events.GuildStickerDelete);
   await sticker.delete();
   say('unstuck', (await received)[0].name);
 }
@@ -53,14 +53,14 @@ async function ask(channel) {
 
 async function entitle(guild) {
   const sku = (await client.application.fetchSKUs()).first();
-  let received = received(Events.EntitlementCreate);
+  let received = nextEvent(Events.EntitlementCreate);
   const given = await client.application.entitlements.createTest({ sku: sku.id, guild });
   const skus = await client.application.entitlements.fetch({ guild });
   say('granted', (await received)[0].id === skus.first().id && sku.name);
-  received = received(Events.EntitlementUpdate);
+  received = nextEvent(Events.EntitlementUpdate);
   await given.consume();
   say('used', (await received)[1].consumed);
-  received = received(Events.EntitlementDelete);
+  received = nextEvent(Events.EntitlementDelete);
   await client.application.entitlements.deleteTest(given);
   await received;
   say('taken', 'back');

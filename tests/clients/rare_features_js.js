@@ -21,7 +21,7 @@ const client = new Client({
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 
 /** Waits for the first event that matches; other events of its kind may arrive before. */
-function received(event, meant = () => true) {
+function nextEvent(event, meant = () => true) {
   return new Promise((resolve) => {
     const listen = (...facts) => {
       if (!meant(...facts)) return;
@@ -34,48 +34,48 @@ function received(event, meant = () => true) {
 
 async function fillThread(guild, channel) {
   const thread = await channel.threads.create({ name: 'aside', type: ChannelType.PublicThread });
-  let received = received(Events.ThreadMembersUpdate, (added) => added.has(guild.ownerId));
+  let received = nextEvent(Events.ThreadMembersUpdate, (added) => added.has(guild.ownerId));
   await thread.members.add(guild.ownerId);
   say('joined', (await received)[2].name, (await thread.members.fetch()).size);
-  received = received(Events.ThreadMembersUpdate, (_, removed) => removed.has(guild.ownerId));
+  received = nextEvent(Events.ThreadMembersUpdate, (_, removed) => removed.has(guild.ownerId));
   await thread.members.remove(guild.ownerId);
   say('removed', (await received)[2].memberCount);
-  received = received(Events.ThreadMembersUpdate, (_, removed) => removed.has(client.user.id));
+  received = nextEvent(Events.ThreadMembersUpdate, (_, removed) => removed.has(client.user.id));
   await thread.leave();
   say('left', (await received)[2].memberCount);
 }
 
 async function tagPosts(forum) {
-  let received = received(Events.ChannelUpdate, (_, now) => now.id === forum.id && now.availableTags.length === 1);
+  let received = nextEvent(Events.ChannelUpdate, (_, now) => now.id === forum.id && now.availableTags.length === 1);
   await forum.setAvailableTags([{ name: 'bug' }]);
   const tag = (await received)[1].availableTags[0];
   const post = await forum.threads.create({ name: 'idea', message: { content: 'first' }, appliedTags: [tag.id] });
   say('tagged', tag.name, post.appliedTags[0] === tag.id);
-  received = received(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
+  received = nextEvent(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
   await post.setAppliedTags([]);
   say('untagged', (await received)[1].appliedTags.length); // the reply may have emptied the earlier one too
 }
 
 async function publish(guild, channel) {
   const events = guild.channels.cache.find((c) => c.type === ChannelType.GuildAnnouncement);
-  let received = received(Events.WebhooksUpdate, (c) => c.id === channel.id);
+  let received = nextEvent(Events.WebhooksUpdate, (c) => c.id === channel.id);
   await events.addFollower(channel);
   await received;
   const message = await events.send('extra');
-  received = received(Events.MessageCreate, (m) => m.flags.has(MessageFlags.IsCrosspost));
+  received = nextEvent(Events.MessageCreate, (m) => m.flags.has(MessageFlags.IsCrosspost));
   await message.crosspost();
   const [copy] = await received;
   say('news', copy.channelId === channel.id, copy.reference.messageId === message.id);
 }
 
 async function ring(guild) {
-  let received = received(Events.GuildSoundboardSoundCreate);
+  let received = nextEvent(Events.GuildSoundboardSoundCreate);
   const sound = await guild.soundboardSounds.create({ file: MP3, name: 'ding', contentType: 'audio/mpeg' });
   say('sound', (await received)[0].name, (await guild.soundboardSounds.fetch()).size);
-  received = received(Events.GuildSoundboardSoundUpdate);
+  received = nextEvent(Events.GuildSoundboardSoundUpdate);
   await sound.edit({ name: 'dong', volume: 0.5 });
   say('louder', (await received)[1].name, (await received)[1].volume);
-  received = received(Events.GuildSoundboardSoundDelete);
+  received = nextEvent(Events.GuildSoundboardSoundDelete);
   await sound.delete();
   say('silent', (await received)[0].soundId === sound.soundId);
 }
@@ -84,7 +84,7 @@ async function useOwnEmoji(channel) {
   const { emojis } = client.application;
   const made = await emojis.create({ attachment: PNG, name: 'own' });
   const message = await channel.send(`${made}`);
-  const received = received(Events.MessageReactionAdd, (reaction) => reaction.message.id === message.id);
+  const received = nextEvent(Events.MessageReactionAdd, (reaction) => reaction.message.id === message.id);
   await message.react(made);
   say('own', (await emojis.fetch()).first().name, (await received)[0].emoji.id === made.id);
   say('renamed', (await emojis.edit(made, { name: 'mine' })).name);
@@ -104,7 +104,7 @@ async function inspectNumbers(guild) {
 async function guard(guild) {
   const rule = await guild.autoModerationRules.create({ name: 'Cats', eventType: 1, triggerType: 1,
     triggerMetadata: { keywordFilter: ['cat'] }, actions: [{ type: 1 }], enabled: true });
-  const received = received(Events.AutoModerationActionExecution, (done) => done.ruleId === rule.id);
+  const received = nextEvent(Events.AutoModerationActionExecution, (done) => done.ruleId === rule.id);
   say('guarded');
   const [done] = await received;
   say('stopped', done.matchedKeyword, done.action.type);
@@ -114,7 +114,7 @@ async function ask(channel) {
   const answers = [{ text: 'one' }, { text: 'two' }];
   const message = await channel.send({ poll: { question: { text: 'Which?' }, answers, duration: 2 } });
   const mine = (answer) => answer.poll.message.id === message.id;
-  const added = received(Events.MessagePollVoteAdd, mine), removed = received(Events.MessagePollVoteRemove, mine);
+  const added = nextEvent(Events.MessagePollVoteAdd, mine), removed = nextEvent(Events.MessagePollVoteRemove, mine);
   say('asked');
   say('voted', (await added)[0].text);
   say('unvoted', (await removed)[0].text);

@@ -13,17 +13,17 @@ const client = new Client({
   intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildMessageReactions, Intent.GuildExpressions],
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
-const received = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
+const nextEvent = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
 
 async function goThrough() {
   const guild = client.guilds.cache.first();
-  let received = received(Events.GuildEmojiCreate);
+  let received = nextEvent(Events.GuildEmojiCreate);
   const emoji = await guild.emojis.create({ attachment: PNG, name: 'party' });
   say('emojis', 0, 1, (await received)[0].name);
   const channel = guild.channels.cache.find((c) => c.isTextBased());
   let message = await channel.send('hello');
   for (const one of ['\u{1F44D}', emoji]) {
-    received = received(Events.MessageReactionAdd);
+    received = nextEvent(Events.MessageReactionAdd);
     await message.react(one);
     const [reaction, user] = await received;
     say('added', reaction.emoji.name, user.username);
@@ -33,18 +33,18 @@ async function goThrough() {
     (r) => `${r.emoji.name}=${r.count}${r.me ? 'True' : 'False'}`));
   const users = await message.reactions.resolve(emoji.id).users.fetch();
   say('users', ...users.map((u) => u.username));
-  received = received(Events.MessageReactionRemove);
+  received = nextEvent(Events.MessageReactionRemove);
   await message.reactions.resolve(emoji.id).users.remove(client.user.id);
   say('removed', (await received)[0].emoji.name);
-  received = received(Events.MessageReactionRemoveEmoji);
+  received = nextEvent(Events.MessageReactionRemoveEmoji);
   await message.reactions.resolve('\u{1F44D}').remove();
   say('cleared', (await received)[0].emoji.name);
   await message.react(emoji);
-  received = received(Events.MessageReactionRemoveAll);
+  received = nextEvent(Events.MessageReactionRemoveAll);
   await message.reactions.removeAll();
   say('empty', (await received)[0].id === message.id ? 'True' : 'False');
   say('renamed', (await emoji.edit({ name: 'parties' })).name);
-  received = received(Events.GuildEmojiDelete);
+  received = nextEvent(Events.GuildEmojiDelete);
   await emoji.delete();
   await received;
   say('left', guild.emojis.cache.size);

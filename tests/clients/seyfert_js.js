@@ -2,8 +2,8 @@
 //
 //   node seyfert_js.js API TOKEN SHARDS
 //
-// Only the port of API is used for the gateway, because seyfert always connects to the default port
-// of https. Seyfert loses data that arrives together with the upgrade response.
+// Only the port of API is used for the gateway, because seyfert always connects to port 443.
+// Seyfert loses data that arrives together with the upgrade response.
 const https = require('node:https');
 const { ApiHandler, Logger, ShardManager } = require('seyfert');
 

@@ -123,7 +123,7 @@ def promoted_standby_has_all_acknowledged_writes(executable):
             standby.close()
 
 
-GONE_BACK = "the database does not have what was told"
+GONE_BACK = "the database lost the committed event"
 
 
 def lose_rows(executable, standby):

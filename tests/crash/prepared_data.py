@@ -18,7 +18,7 @@ def fresh_folder(executable):
     if not os.path.isdir(path):
         for old in glob.glob(f"{glob.escape(executable)}.fresh-*"):
             if old != path:
-                shutil.rmtree(old, ignore_errors=True)  # of a program that no longer exists
+                shutil.rmtree(old, ignore_errors=True)  # made by a program that no longer exists
         made = tempfile.mkdtemp(prefix="fresh.", dir=os.path.dirname(executable))
         Process(serve_command(executable, made)).stop()
         try:

@@ -58,7 +58,7 @@ enum measure {
 struct question {
     const char *name;
     enum measure measure;
-    size_t who; /* offset of a client in struct crowd */
+    size_t who; /* offset of a client in struct group */
     const char *method, *path, *body;
     void (*ask)(struct group *c); /* instead of a request */
 };

@@ -1,4 +1,4 @@
-/* guild_view_compare_with_rows.c - compares the gateway's view of a guild with the store
+/* view_watch.c - compares the gateway's view of a guild with the store
  * (TEST_FAULT_CHECK_VIEWS). */
 #include "base/log.h"
 #include "gateway/subscriptions/guild_view.h"

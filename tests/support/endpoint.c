@@ -28,7 +28,7 @@ struct endpoint {
     struct world *world;
     pthread_t thread;
     pthread_mutex_t lock;
-    int fd, stop[2], event_list[2]; /* news: one byte for each call of endpoint_answer */
+    int fd, stop[2], event_list[2]; /* event_list: one byte for each call of endpoint_answer */
     char url[64];
     unsigned char key[crypto_sign_PUBLICKEYBYTES];
     enum endpoint_manner manner;

@@ -37,8 +37,8 @@ void conn_beat(struct gateway_conn *g);
 /* Returns whether unread bytes were received. */
 int conn_fd(struct gateway_conn *g);
 int conn_close_code(const struct gateway_conn *g); /* 0: open; 1006: cut */
-uint64_t conn_seq(const struct gateway_conn *g);   /* of the last dispatch */
-const char *conn_id(const struct gateway_conn *g); /* of the session, after READY */
+uint64_t conn_seq(const struct gateway_conn *g);   /* sequence number of the last dispatch */
+const char *conn_id(const struct gateway_conn *g); /* session id, after READY */
 /* Counts a message that the test read itself, when a new session starts on the same socket. */
 void conn_count(struct gateway_conn *g, const struct dom *message);
 void conn_restart(struct gateway_conn *g);

@@ -36,7 +36,7 @@ static enum err read_log_records(struct call *call)
 static void print_log_lines(struct call_log *l)
 {
     if (l->page.lost)
-        printf("%llu calls were too fast to be shown\n", (unsigned long long)l->page.lost);
+        printf("%llu older requests are missing here\n", (unsigned long long)l->page.lost);
     if (l->lines.n)
         fwrite(l->lines.p, 1, l->lines.n, stdout);
     fflush(stdout);

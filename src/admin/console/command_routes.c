@@ -88,8 +88,8 @@ static const struct route health_routes[] = {
         .method = GET,
         .path = "/console/health",
         .name = "get_console_health",
-        .doc = "Figures of the last hour, minute by minute, and calls by what they are about. "
-               "The last minute is the one at hand.",
+        .doc = "Returns statistics of the last hour, one entry per minute, and the number of "
+               "requests per resource. The last entry is the current minute.",
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_permission),
     },
@@ -98,7 +98,7 @@ static const struct route health_routes[] = {
 
 const struct domain console_health_domain = {
     .name = "Workbench: health",
-    .doc = "How the server did in the last hour. At the root, below /console.",
+    .doc = "Statistics of the last hour. Paths begin with /console, not with /api.",
     .routes = health_routes,
 };
 
@@ -107,7 +107,7 @@ static const struct route clock_routes[] = {
         .method = GET,
         .path = "/console/clock",
         .name = "get_clock",
-        .doc = "What the server takes for now, and how far that is from the machine's time.",
+        .doc = "Returns the time that the server uses, and its offset from the machine's clock.",
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_permission),
     },
@@ -115,8 +115,8 @@ static const struct route clock_routes[] = {
         .method = POST,
         .path = "/console/clock",
         .name = "move_clock",
-        .doc = "Lets time pass at once: expiries, time-outs and jobs follow. Of servers with "
-               "a workbench.",
+        .doc = "Moves the server's clock forward; expiries, timeouts and jobs follow. Only on "
+               "servers with a workbench.",
         .body = &operator_clock_type,
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_controls_permission),
@@ -126,7 +126,7 @@ static const struct route clock_routes[] = {
 
 const struct domain console_clock_domain = {
     .name = "Workbench: time",
-    .doc = "For tests: what the server takes for now. At the root, below /console.",
+    .doc = "For tests: the server's clock. Paths begin with /console, not with /api.",
     .routes = clock_routes,
 };
 
@@ -140,7 +140,7 @@ static const struct route fault_routes[] = {
         .method = GET,
         .path = "/console/faults",
         .name = "list_faults",
-        .doc = "Faults that wait for a call.",
+        .doc = "Lists the injected faults that are active.",
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_permission),
     },
@@ -148,8 +148,8 @@ static const struct route fault_routes[] = {
         .method = POST,
         .path = "/console/faults",
         .name = "create_fault",
-        .doc = "The next calls that fit are answered with another status, later, or not at "
-               "all. Of servers with a workbench.",
+        .doc = "Injects a fault: the next matching requests fail, are delayed or get no "
+               "response. Only on servers with a workbench.",
         .body = &operator_fault_type,
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_controls_permission),
@@ -158,14 +158,14 @@ static const struct route fault_routes[] = {
         .method = DELETE,
         .path = "/console/faults",
         .name = "delete_faults",
-        .doc = "Takes all faults back.",
+        .doc = "Removes all injected faults.",
         COMMAND_ROUTE(NONE, limit_console, check_console_controls_permission),
     },
     {
         .method = DELETE,
         .path = "/console/faults/{fault.id}",
         .name = "delete_fault",
-        .doc = "Takes a fault back.",
+        .doc = "Removes an injected fault.",
         COMMAND_ROUTE(NONE, limit_console, check_console_controls_permission),
     },
     { 0 },
@@ -173,7 +173,7 @@ static const struct route fault_routes[] = {
 
 const struct domain console_faults_domain = {
     .name = "Workbench: faults",
-    .doc = "For tests: calls that go wrong. At the root, below /console.",
+    .doc = "For tests: injected faults. Paths begin with /console, not with /api.",
     .routes = fault_routes,
     .resolvers = fault_resolvers,
 };
@@ -182,7 +182,7 @@ static const struct resolver session_resolvers[] = {
     { .name = "console.session",
       .field = "session_id",
       .is_text = true,
-      .doc = "A session's id, as READY gave it, or an account's name: all of its sessions." },
+      .doc = "A session id from READY, or an account name, which selects all its sessions." },
     { 0 },
 };
 
@@ -191,7 +191,7 @@ static const struct route session_routes[] = {
         .method = GET,
         .path = "/console/sessions",
         .name = "list_console_sessions",
-        .doc = "Sessions of the gateway, names of their accounts, and who is in voice.",
+        .doc = "Lists gateway sessions, the names of their accounts, and voice states.",
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_permission),
     },
@@ -199,7 +199,7 @@ static const struct route session_routes[] = {
         .method = POST,
         .path = "/console/sessions/{console.session}",
         .name = "push_session",
-        .doc = "Asks a client to come back, ends its session, or closes its socket.",
+        .doc = "Asks clients to reconnect, invalidates sessions, or closes their sockets.",
         .body = &operator_session_action_type,
         .status = 204,
         COMMAND_ROUTE(READ, limit_console, check_console_permission),
@@ -209,7 +209,7 @@ static const struct route session_routes[] = {
 
 const struct domain console_sessions_domain = {
     .name = "Workbench: sessions",
-    .doc = "For the operator: who is connected. At the root, below /console.",
+    .doc = "For the operator: gateway sessions. Paths begin with /console, not with /api.",
     .routes = session_routes,
     .resolvers = session_resolvers,
 };
@@ -221,7 +221,7 @@ struct snapshot_name {
 };
 static const struct field snapshot_name_fields[] = {
     { FIELD(struct snapshot_name, name), .type = &type_name,
-      .doc = "Letters, digits, dashes, dots and underscores" },
+      .doc = "Letters, digits, hyphens, dots and underscores" },
     { 0 },
 };
 static const struct schema snapshot_name_schema = { .name = "SnapshotOrder",
@@ -244,7 +244,7 @@ static const struct route snapshot_routes[] = {
         .method = GET,
         .path = "/console/snapshots",
         .name = "list_snapshots",
-        .doc = "Worlds that are kept by name, and how often one was to be brought back and was.",
+        .doc = "Lists the snapshots, and counts attempted and successful restores.",
         .reply = &type_any,
         COMMAND_ROUTE(NONE, limit_console, check_console_permission),
     },
@@ -252,8 +252,8 @@ static const struct route snapshot_routes[] = {
         .method = POST,
         .path = "/console/snapshots",
         .name = "create_snapshot",
-        .doc = "Keeps the world as it is: rows, files and keys. Of servers with a workbench "
-               "whose rows are in SQLite.",
+        .doc = "Saves a snapshot of all data: rows, files and keys. Only on servers with a "
+               "workbench that use SQLite.",
         .body = &type_snapshot_name,
         COMMAND_ROUTE(NONE, limit_snapshots, check_console_controls_permission),
     },
@@ -261,16 +261,16 @@ static const struct route snapshot_routes[] = {
         .method = POST,
         .path = "/console/snapshots/{snapshot.name}/restore",
         .name = "restore_snapshot",
-        .doc = "Brings a world back. What is there is kept as before-restore, and the server "
-               "starts anew on the same port: sessions identify again. Of servers with a "
-               "workbench.",
+        .doc = "Restores a snapshot. The server saves the present data as the snapshot "
+               "before-restore and restarts on the same port, so clients must identify again. "
+               "Only on servers with a workbench.",
         COMMAND_ROUTE(NONE, limit_snapshots, check_console_controls_permission),
     },
     {
         .method = DELETE,
         .path = "/console/snapshots/{snapshot.name}",
         .name = "delete_snapshot",
-        .doc = "Forgets a snapshot. Of servers with a workbench.",
+        .doc = "Deletes a snapshot. Only on servers with a workbench.",
         COMMAND_ROUTE(NONE, limit_snapshots, check_console_controls_permission),
     },
     { 0 },
@@ -278,7 +278,7 @@ static const struct route snapshot_routes[] = {
 
 const struct domain console_snapshots_domain = {
     .name = "Workbench: snapshots",
-    .doc = "For tests: the world kept by name, and back. At the root, below /console.",
+    .doc = "For tests: snapshots of all data. Paths begin with /console, not with /api.",
     .routes = snapshot_routes,
     .resolvers = snapshot_resolvers,
 };

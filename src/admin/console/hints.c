@@ -25,14 +25,14 @@ static const char *hint_for_unknown_path(struct str target)
     if (!str_starts(target, STR("/api/")) && !str_is(target, "/api"))
         return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
     if (path_contains_twice(target, "/api/"))
-        return "no such route: /api is there twice; does your library add it to the base URL?";
+        return "no such route: the path contains /api twice; does your library add it itself?";
     if (path_contains_twice(target, "/v10/") || path_contains_twice(target, "/v9/"))
-        return "no such route: the version is there twice; does your library add it itself?";
+        return "no such route: the path has the API version twice; does your library add it?";
     if (memmem(target.p, target.n, "//", 2))
-        return "no such route: there is a slash too many; does the base URL end with one?";
+        return "no such route: the path contains //; does the base URL end with a slash?";
     if (memmem(target.p, target.n, "undefined", 9) || memmem(target.p, target.n, "None", 4) ||
         memmem(target.p, target.n, "null", 4))
-        return "no such route: an id is not filled in";
+        return "no such route: the path contains undefined, null or None instead of an id";
     return path_has_version(target) ? "no such route"
                                     : "no such route below /api; is /v10 missing?";
 }
@@ -43,13 +43,13 @@ static const char *hint_for_credential(const struct traffic_record *r)
     case TRAFFIC_NO_CREDENTIAL:
         return "no Authorization header was sent";
     case TRAFFIC_UNPREFIXED_TOKEN:
-        return "nobody has this token; is it a bot's? Then it is \"Bot \" and the token";
+        return "no user has this token; for a bot's token, send \"Bot \" and the token";
     case TRAFFIC_BOT:
-        return "no bot has this token; is it a person's, sent with \"Bot \"? Or an old one?";
+        return "no bot has this token; is it a user's token, or was it replaced by a new one?";
     case TRAFFIC_BOT_TWICE:
-        return "the token has \"Bot \" in front twice; libraries add it themselves";
+        return "the token begins with \"Bot \" twice; libraries add it themselves";
     default:
-        return "nobody has this token; perhaps it has ended";
+        return "no access token has this value; it may have expired or been revoked";
     }
 }
 
@@ -58,11 +58,11 @@ const char *hint_for_rejected_call(const struct traffic_record *r, struct str ta
     if (r->kind != TRAFFIC_CALL || r->status < 400)
         return NULL;
     if (r->not_served)
-        return "the interface has this operation, this server has not: see docs/reference.md";
+        return "Discord has this operation, but this server does not; see docs/reference.md";
     if (r->status == 404 && !r->path_pattern)
         return hint_for_unknown_path(target);
     if (r->status == 405)
-        return "the path is right, the method is not";
+        return "this path exists, but not with this HTTP method";
     if (r->status == 401 && r->path_pattern)
         return hint_for_credential(r);
     return NULL;

@@ -17,7 +17,7 @@ struct test_users_query {
 static const struct type type_flag = { .kind = KIND_BOOL };
 static const struct field test_users_query_fields[] = {
     { FIELD(struct test_users_query, bots), .type = &type_flag, .flags = OPTIONAL,
-      .doc = "With as many bots behind them" },
+      .doc = "Whether to append up to twelve bots" },
     { 0 },
 };
 static const struct schema test_users_query_schema = { .name = "PeopleQuery",
@@ -121,7 +121,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/console/people",
         .name = "list_console_people",
-        .doc = "The first dozen people, for a page to choose from. Of servers with a workbench.",
+        .doc = "Lists the first twelve users, for a login page. Only on servers with a workbench.",
         .service = true,
         .query = &test_users_query_schema,
         .reply = &type_any,
@@ -134,8 +134,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/console/people",
         .name = "enter_as_person",
-        .doc = "A token of one of them, good for a month, or for an hour where it is a bot's. Of "
-               "servers with a workbench.",
+        .doc = "Returns a token of a user (valid for a month) or of a bot (valid for an hour). "
+               "Only on servers with a workbench.",
         .service = true,
         .body = &type_test_user_request,
         .reply = &type_any,
@@ -149,6 +149,6 @@ static const struct route routes[] = {
 
 const struct domain console_test_users_domain = {
     .name = "Workbench: people",
-    .doc = "For tests: coming in as one of the server's people. At the root, below /console.",
+    .doc = "For tests: log in as any user. Paths begin with /console, not with /api.",
     .routes = routes,
 };

@@ -74,7 +74,7 @@ static void send_feed_records(struct traffic_watcher *x)
     buf_add_str(&out, buf_str(&x->records));
     buf_add_lit(&out, "]}");
     if (buf_full(&out) || buf_full(&x->records))
-        websocket_close(x->ws, 1009, STR("records too large"));
+        websocket_close(x->ws, 1009, STR("the records exceed the message size limit"));
     else if (x->records.n || x->page.lost)
         websocket_send(x->ws, WS_TEXT, buf_str(&out));
     buf_clear(&out);
@@ -101,7 +101,7 @@ static void on_watcher_timer(uv_timer_t *timer)
     if (!x->ws)
         return;
     if (!x->admitted && ++x->ticks == FIRST_MESSAGE_TICKS)
-        websocket_close(x->ws, CLOSE_FORBIDDEN, STR("nothing was asked for"));
+        websocket_close(x->ws, CLOSE_FORBIDDEN, STR("no filter was received"));
     traffic_read_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted || x->reading || newest <= x->page.after ||
         websocket_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
@@ -145,7 +145,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     /* A running read still uses the old filter. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
-                        x->reading ? STR("one after the other") : STR("not understood"));
+                        x->reading ? STR("filters sent too fast") : STR("invalid filter"));
         arena_free(arena);
         return;
     }
@@ -153,7 +153,7 @@ static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, stru
     bool local = x->workbench->options.open && x->local_head &&
                  address_is_loopback(websocket_remote_address(ws));
     if (!x->admitted && !local && !console_key_is_valid(x->workbench, in->key)) {
-        websocket_close(ws, CLOSE_FORBIDDEN, STR("not the console's key"));
+        websocket_close(ws, CLOSE_FORBIDDEN, STR("invalid console key"));
         arena_free(arena);
         return;
     }
@@ -180,7 +180,7 @@ static void on_watcher_open(struct websocket *ws, void *arg)
     uv_timer_start(&x->timer, on_watcher_timer, FEED_INTERVAL_MS, FEED_INTERVAL_MS);
     websocket_set_data(ws, x);
     if (atomic_fetch_add(&x->workbench->watchers, 1) >= FEED_WATCHERS_MAX)
-        websocket_close(ws, CLOSE_TOO_MANY_WATCHERS, STR("too many watch already"));
+        websocket_close(ws, CLOSE_TOO_MANY_WATCHERS, STR("too many clients watch the traffic"));
 }
 
 static void on_watcher_closed(struct websocket *ws, int code)

@@ -55,13 +55,13 @@ enum {
 const char *traffic_view_kind_name(const struct traffic_view *s);
 void format_session_number(uint64_t number, char out[SESSION_NUMBER_HEX + 1]);
 
-/* --- show_text.c ---------------------------------------------------------------------- */
+/* --- traffic_format.c ----------------------------------------------------------------- */
 
 void write_traffic_record_json(const struct traffic_view *s, struct json_writer *j);
 /* Appends a line with its line feed, for a terminal. */
 void append_traffic_record_line(const struct traffic_view *s, struct buf *out);
 
-/* --- mistakes.c ----------------------------------------------------------------------- */
+/* --- hints.c -------------------------------------------------------------------------- */
 
 /* Returns a hint on the probable mistake in a rejected call, or NULL. */
 const char *hint_for_rejected_call(const struct traffic_record *r, struct str target);

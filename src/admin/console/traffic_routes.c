@@ -15,25 +15,25 @@ static const struct field traffic_query_fields[] = {
     /* Only in the live feed. */
     { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL },
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
-      .doc = "request, frame, or one kind: call, opened, received, sent, closed, delivered, refused" },
+      .doc = "request, frame, or one of call, opened, received, sent, closed, delivered, refused" },
     { FIELD(struct traffic_query, user), .type = &type_word, .flags = OPTIONAL,
-      .doc = "Id or name of who called" },
+      .doc = "Id or name of the caller" },
     { FIELD(struct traffic_query, route), .type = &type_word, .flags = OPTIONAL,
       .doc = "Part of the route's name or path" },
     { FIELD(struct traffic_query, method), .type = &type_word, .flags = OPTIONAL },
     { FIELD(struct traffic_query, status), .type = &type_word, .flags = OPTIONAL,
-      .doc = "404, 4xx, or error" },
+      .doc = "A status such as 404, a class such as 4xx, or error" },
     { FIELD(struct traffic_query, event), .type = &type_word, .flags = OPTIONAL,
       .doc = "Name of an event" },
     { FIELD(struct traffic_query, session), .type = &type_word, .flags = OPTIONAL,
-      .doc = "A session's id" },
+      .doc = "Session id" },
     { FIELD(struct traffic_query, text), .type = &type_word, .flags = OPTIONAL,
-      .doc = "Anywhere in path, headers, bodies and problem" },
+      .doc = "Text to find in the path, headers, bodies and error" },
     { FIELD(struct traffic_query, application_id), .type = &type_app, .flags = OPTIONAL },
     { FIELD(struct traffic_query, after), .type = &type_number, .flags = OPTIONAL,
-      .doc = "Records with higher numbers, the oldest first; without it the newest" },
+      .doc = "Return records with higher numbers, oldest first; default: the newest records" },
     { FIELD(struct traffic_query, limit), .type = &type_page, .flags = OPTIONAL,
-      .doc = "1-200; 100 without it" },
+      .doc = "1-200; default 100" },
     { 0 },
 };
 /* clang-format on */
@@ -93,8 +93,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/console/traffic",
         .name = "get_traffic",
-        .doc = "Calls and messages of the gateway of a moment ago, without secrets. For the "
-               "operator: with the console's key as a bearer, or on a demo's own machine.",
+        .doc = "Returns recent requests and gateway messages, without secrets. The caller needs "
+               "the console's key as a bearer token, or is on the machine of a demo server.",
         .service = true,
         .query = &traffic_query_schema,
         .reply = &type_any,
@@ -109,6 +109,6 @@ static const struct route routes[] = {
 
 const struct domain workbench_domain = {
     .name = "Workbench",
-    .doc = "For the operator: what happens on the wire. At the root, below /console.",
+    .doc = "For the operator: recent traffic. Paths begin with /console, not with /api.",
     .routes = routes,
 };

@@ -5,8 +5,9 @@
  * routes need operator access: the console key or, if the option `open` is set, a caller on this
  * machine. Routes that move the clock or inject faults also need the option `controls`.
  *
- * Start with routes.c. orders.c has the routes that are operator commands (orders/orders.h),
- * access.c the access checks, show.c and hide.c the display of records, feed.c the live feed. */
+ * Start with traffic_routes.c. command_routes.c has the routes that are operator commands, access.c
+ * the access checks, traffic_format.c and redact.c the display of records, traffic_feed.c the live
+ * feed. */
 #ifndef ADMIN_CONSOLE_WORKBENCH_H
 #define ADMIN_CONSOLE_WORKBENCH_H
 

@@ -88,7 +88,7 @@ static enum err import_world(struct call *call)
 
     if (cluster && !cluster_is_alone(cluster))
         return call_add_field_error(call, "world", FORM_CHOICES,
-                                    "Other servers use this database, and would not know.");
+                                    "Stop the other nodes before an import.");
     world_import_enqueue(w->json);
     call->after = signal_import;
     return OK;
@@ -107,8 +107,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/console/world",
         .name = "export_world",
-        .doc = "The whole world as a file, hashes of passwords included. Of servers with a "
-               "workbench.",
+        .doc = "Exports all data as a world file, including password hashes. Only on servers with "
+               "a workbench.",
         .service = true,
         .reply = &type_any,
         .store = ROUTE_STORE_NONE,
@@ -121,8 +121,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/console/world",
         .name = "import_world",
-        .doc = "Reads a world file, all of it or nothing. The server stops for it and starts anew "
-               "on the same port: sessions identify again. Of servers with a workbench.",
+        .doc = "Imports a world file completely or not at all. The server restarts on the same "
+               "port, so clients must identify again. Only on servers with a workbench.",
         .service = true,
         .body = &type_any,
         .max_body = WORLD_FILE_MAX_BYTES,
@@ -136,8 +136,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/console/world/import",
         .name = "get_world_import",
-        .doc = "What became of the last world file: its number in this process, what was made, "
-               "what was wrong.",
+        .doc = "Returns the result of the last import: its number in this process, the created "
+               "objects, and the errors.",
         .service = true,
         .reply = &type_any,
         .store = ROUTE_STORE_NONE,
@@ -150,6 +150,6 @@ static const struct route routes[] = {
 
 const struct domain console_worlds_domain = {
     .name = "Workbench: world files",
-    .doc = "For tests: the whole world as a file, in and out. At the root, below /console.",
+    .doc = "For tests: import and export of world files. Paths begin with /console, not with /api.",
     .routes = routes,
 };

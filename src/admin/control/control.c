@@ -115,7 +115,7 @@ static void serve_control_request(const struct control *c, int fd)
     if (row->word)
         row->write_reply(c->arg, read_client_uid(fd), rest, &out);
     if (buf_full(&out))
-        log_warn("control: the reply exceeds the size limit and was not sent");
+        log_warn("control: a reply to a command exceeds the size limit and was not sent");
     else
         send_all_bytes(fd, buf_str(&out));
     explicit_bzero(room, sizeof room); /* may contain a password */
@@ -170,7 +170,7 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     c->stop = eventfd(0, EFD_CLOEXEC);
     if (c->folder < 0 || c->stop < 0 || !open_control_listener(c, folder)) {
-        log_warn("control: cannot listen in '%s': %s", folder, strerror(errno));
+        log_warn("control: no socket for operator commands in '%s': %s", folder, strerror(errno));
         control_close(c);
         return ERR_UNAVAILABLE;
     }

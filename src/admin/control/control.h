@@ -1,8 +1,8 @@
 /* control.h - the control socket: operator commands for a running server.
  *
- * A Unix socket in the data folder, accessible to whoever may open files there. A request is one
- * line: a word and arguments. The reply is text, ended by closing the connection. The folder uses
- * base/ only. Start with control_serve (server) and ask_servers (client) in control.c. */
+ * A Unix socket in the data folder, accessible to every user who may open files there. A request is
+ * one line: a word and arguments. The reply is text, ended by closing the connection. The folder
+ * uses base/ only. Start with control_open (server) and control_request (client) in control.c. */
 #ifndef ADMIN_CONTROL_CONTROL_H
 #define ADMIN_CONTROL_CONTROL_H
 

@@ -35,14 +35,14 @@ enum err operator_ban_add(struct call *call, struct operator_command *o)
     enum err e = ERR_BAD_REQUEST;
 
     if (!network_parse(o->words[0], &n) || !network_has_no_host_bits(&n))
-        o->problem = "a range is like 192.0.2.0/24, 2001:db8::/32 or one address, with no bits "
-                     "behind its prefix";
+        o->problem = "write a range as 192.0.2.0/24, 2001:db8::/32 or an address; bits after "
+                     "the prefix must be zero";
     else
         e = insert_address_ban(call, &n, o->count > 1 ? o->words[1] : STR(""), &ban);
     if (e == ERR_STORE_CONFLICT)
-        o->problem = "that range is banned";
+        o->problem = "this range is already banned";
     if (e == ERR_RATE_LIMITED)
-        o->problem = "there are 1000 bans; lift some, or use the firewall of the machine";
+        o->problem = "the limit of 1000 bans is reached; lift some, or use the machine's firewall";
     if (!e)
         add_ban_row(o, &ban);
     return e;
@@ -56,7 +56,7 @@ enum err operator_ban_lift(struct call *call, struct operator_command *o)
         snowflake_parse(o->words[0], &id) ? delete_address_ban(call, id, &ban) : ERR_NOT_FOUND;
 
     if (e == ERR_NOT_FOUND)
-        o->problem = "there is no ban with that id; ban list prints the ids";
+        o->problem = "there is no ban with this id; 'ban list' prints the ids";
     if (!e)
         add_ban_row(o, &ban);
     return e;

@@ -16,9 +16,9 @@ static const struct type type_advance = { .kind = KIND_INT,
 static const struct type type_reset = { .kind = KIND_BOOL };
 static const struct field clock_fields[] = {
     { FIELD(struct clock_change, advance_ms), .type = &type_advance, .flags = OPTIONAL,
-      .doc = "Milliseconds that pass at once" },
+      .doc = "Milliseconds by which the clock moves forward" },
     { FIELD(struct clock_change, reset), .type = &type_reset, .flags = OPTIONAL,
-      .doc = "Back to the machine's time first" },
+      .doc = "Set the clock to the machine's time first" },
     { 0 },
 };
 static const struct schema clock_schema = { .name = "ClockChange",

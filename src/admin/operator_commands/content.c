@@ -33,7 +33,7 @@ static enum err operator_find_message(struct call *call, struct operator_command
             e = message_find_ephemeral(call, channel_id, id, ret);
     }
     if (e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL)
-        o->problem = "there is no such message; give its link, or the ids of channel and message";
+        o->problem = "there is no such message; pass its link, or channel id and message id";
     return e;
 }
 
@@ -83,7 +83,7 @@ static enum err add_purge_row(struct call *call, struct operator_command *o, con
 
     if (!e)
         OPERATOR_ROW(o, v_id(u->id), v_text(u->username),
-                     v_cstr(p.is_running ? "under way" : "not under way"), v_int(p.handled),
+                     v_cstr(p.is_running ? "running" : "not running"), v_int(p.handled),
                      v_int(p.next_id ? snowflake_ms(p.next_id) * 1000 : 0));
     return e;
 }
@@ -113,7 +113,7 @@ static enum err refuse_unknown_file(struct operator_command *o)
 {
     return operator_command_refuse(
         o, ERR_NOT_FOUND,
-        "no message has that file; give its link, or the id that message show prints");
+        "no message has this file; pass its link, or the id that 'message show' prints");
 }
 
 /* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
@@ -166,7 +166,7 @@ enum err operator_file_delete(struct call *call, struct operator_command *o)
         return refuse_unknown_file(o);
     if (e)
         return e;
-    OPERATOR_ROW(o, v_id(id), v_cstr(more ? "more messages have it: repeat the order" : "deleted"),
+    OPERATOR_ROW(o, v_id(id), v_cstr(more ? "more messages have it: repeat this" : "deleted"),
                  v_int(messages));
     return OK;
 }

@@ -20,20 +20,20 @@ static const struct type type_pause = { .kind = KIND_INT, .min = 0, .max = 3600 
 static const struct type type_times = { .kind = KIND_INT, .min = 0, .max = 1000000 };
 static const struct field fault_fields[] = {
     { FIELD(struct fault_request, method), .type = &type_method, .flags = OPTIONAL,
-      .doc = "Any without it" },
+      .doc = "Default: every method" },
     { FIELD(struct fault_request, path), .type = &type_path,
-      .doc = "\"/channels/*/messages\": * is any segment, ** all that follow; \"events\": what "
-             "sessions are told" },
+      .doc = "Like \"/channels/*/messages\": * matches one segment, ** the rest; \"events\": "
+             "gateway events" },
     { FIELD(struct fault_request, status), .type = &type_status, .flags = OPTIONAL,
-      .doc = "400-599, answered instead" },
+      .doc = "Status of the response, 400-599; 0: the request is served" },
     { FIELD(struct fault_request, delay_ms), .type = &type_delay, .flags = OPTIONAL,
-      .doc = "Before the answer, or before the call goes on" },
+      .doc = "Delay in milliseconds before the request is served or fails" },
     { FIELD(struct fault_request, retry_after_ms), .type = &type_pause, .flags = OPTIONAL,
-      .doc = "With status 429" },
+      .doc = "retry_after in milliseconds; only with status 429" },
     { FIELD(struct fault_request, times), .type = &type_times, .flags = OPTIONAL,
-      .doc = "How many calls meet it; 0: all, until it is taken back" },
+      .doc = "Number of requests that it affects; 0: all, until it is removed" },
     { FIELD(struct fault_request, drop), .type = &type_boolean, .flags = OPTIONAL,
-      .doc = "The connection ends without an answer" },
+      .doc = "Close the connection without a response" },
     { 0 },
 };
 /* clang-format on */
@@ -100,19 +100,19 @@ enum err operator_fault_add(struct call *call, struct operator_command *o)
                        .times = in->times };
 
     if (!parse_fault_method(in->method, &f))
-        return call_add_field_error(call, "method", FORM_CHOICES, "There is no such method.");
+        return call_add_field_error(call, "method", FORM_CHOICES, "Must be an HTTP method.");
     if (in->status && in->status < 400)
         return call_add_field_error(call, "status", FORM_CHOICES, "Must be between 400 and 599.");
     if (!in->status && !in->drop && !in->delay_ms)
         return call_add_field_error(call, "status", "BASE_TYPE_REQUIRED",
-                                    "A fault has a status, a delay or a drop.");
+                                    "A fault needs a status, a delay_ms or drop.");
     memcpy(f.path, in->path.p, in->path.n < sizeof f.path ? in->path.n : sizeof f.path - 1);
     if (path_means_events(f.path) && (in->status || in->drop || in->method.n))
-        return call_add_field_error(call, "path", FORM_CHOICES, "Events can be delayed, no more.");
+        return call_add_field_error(call, "path", FORM_CHOICES, "Events accept only delay_ms.");
     if (path_means_events(f.path))
         f.times = 0;
     if (!faults_insert(api_faults(call->api), &f))
-        return call_add_field_error(call, "path", FORM_CHOICES, "There are 64 faults already.");
+        return call_add_field_error(call, "path", FORM_CHOICES, "There may be at most 64 faults.");
     apply_event_delay(call);
     fault_row_add(o, &f);
     return OK;
@@ -124,10 +124,10 @@ enum err operator_fault_clear(struct call *call, struct operator_command *o)
     snowflake id = 0;
 
     if (o->count && !snowflake_parse(o->words[0], &id))
-        return operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with that id");
+        return operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
     bool found = faults_remove(api_faults(call->api), id);
     apply_event_delay(call);
     return found || !id
                ? OK
-               : operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with that id");
+               : operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
 }

@@ -18,24 +18,24 @@ struct operator_command {
     struct relay *relay; /* NULL: no voice relay, or console route */
     struct arena *arena;
     bool as_json;        /* output: JSON objects, else lines of cells */
-    struct buf out;      /* used only while gather or run writes */
-    struct str output;   /* output of gather or run, in the arena */
+    struct buf out;      /* used only while run or run_blocking writes */
+    struct str output;   /* output of run or run_blocking, in the arena */
     const char *problem; /* error sentence, if the error code is not enough */
 };
 
-/* --- orders.c: used by control socket and console ------------------------------------- */
+/* --- operator_commands.c: used by control socket and console -------------------------- */
 
-/* Runs a command that has row->gather; blocks. */
+/* Runs a command that has row->run_blocking; blocks. */
 enum err operator_command_run_blocking(struct operator_command *o);
 /* Runs the command in the call's transaction, which may be repeated. No effect if the row has
- * gather. */
+ * run_blocking. */
 enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
 /* Writes the reply of the command. */
 void operator_command_write_reply(const struct operator_command *o, struct buf *out);
 
-/* --- table.c: output rows ------------------------------------------------------------- */
+/* --- output_rows.c: output rows ------------------------------------------------------- */
 
-/* Writes a row with one value per column; `names` as in order_row.columns. */
+/* Writes a row with one value per column; `names` as in operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
 /* Adds a row to the reply. */
 void operator_row_add(struct operator_command *o, const struct value *values);

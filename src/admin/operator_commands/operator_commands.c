@@ -21,61 +21,61 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define COLUMNS_REPORT         "&id\t@made\t$reason\t&channel\t&message\t&author_id\t&reporter_id"
 #define COLUMNS_CLOCK          "@now\t#moved_ms"
 #define COLUMNS_FAULT          "#id\t$method\t$path\t#status\t#delay_ms\t#retry_after_ms\t#times\t?drop\t#hits"
-#define TEXT_UNKNOWN_GUILD  "there is no guild with that id"
-#define TEXT_UNKNOWN_APP    "there is no application with that id"
+#define TEXT_UNKNOWN_GUILD  "there is no guild with this id"
+#define TEXT_UNKNOWN_APP    "there is no application with this id"
 
 const struct operator_command_row operator_command_rows[] = {
-    { "user", "list", "", "Accounts, by id", 0, 0, .is_list = true,
+    { "user", "list", "", "List accounts by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$email\t?bot\t#premium\t$state",
       .query = SQL_TEXT("select id, username, coalesce(email, ''), bot, premium_type, "
           "case when deleting <> 0 and disabled <> 0 then 'deleted' when deleting <> 0 then "
           "'deleting' when disabled <> 0 then 'disabled' else 'active' end from users "
           "where id > $1 order by id limit $2") },
-    { "user", "show", "NAME", "One account", 1, 1, .run = operator_user_show,
+    { "user", "show", "NAME", "Show an account", 1, 1, .run = operator_user_show,
       .columns = "&id\t$name\t$email\t?bot\t#premium\t$state\t@since\t#guilds\t#owns\t#apps\t"
           "#tokens\t#bytes" },
-    { "user", "add", "NAME [bot]", "Make an account and print its token", 1, 2, .writes = true,
+    { "user", "add", "NAME [bot]", "Create an account and print its token", 1, 2, .writes = true,
       .run = operator_user_add, .columns = "&id\t$token" },
-    { "user", "passwd", "NAME", "Set a password; every token and session ends", 2, 2,
+    { "user", "passwd", "NAME", "Set a password; revokes all tokens, ends all sessions", 2, 2,
       .writes = true, .has_secret = true, .run = operator_user_set_password, .columns = COLUMNS_USER_STATE },
-    { "user", "disable", "NAME", "Keep an account out; its tokens and sessions end", 1, 1,
+    { "user", "disable", "NAME", "Disable an account; revokes its tokens, ends its sessions", 1, 1,
       .writes = true, .run = operator_user_disable, .columns = COLUMNS_USER_STATE },
-    { "user", "enable", "NAME", "Let an account in again", 1, 1, .writes = true,
+    { "user", "enable", "NAME", "Enable a disabled account", 1, 1, .writes = true,
       .run = operator_user_enable, .columns = COLUMNS_USER_STATE },
-    { "user", "delete", "NAME", "Delete an account in 14 days; what it wrote stays", 1, 1,
+    { "user", "delete", "NAME", "Delete an account in 14 days; its messages remain", 1, 1,
       .writes = true, .run = operator_user_delete, .columns = COLUMNS_USER_STATE },
-    { "user", "restore", "NAME", "Take back that an account is deleted", 1, 1, .writes = true,
+    { "user", "restore", "NAME", "Cancel the deletion of an account", 1, 1, .writes = true,
       .run = operator_user_restore, .columns = COLUMNS_USER_STATE },
-    { "user", "export", "NAME", "Gather what is kept about a person in a file", 1, 1,
+    { "user", "export", "NAME", "Export all data of a user to a file", 1, 1,
       .writes = true, .run = operator_user_export,
       .columns = "&id\t$name\t$state\t#bytes\t$file" },
-    { "user", "erase", "NAME", "Delete an account at once; what it wrote stays", 1, 1,
+    { "user", "erase", "NAME", "Delete an account immediately; its messages remain", 1, 1,
       .writes = true, .is_final = true, .run = operator_user_erase, .columns = COLUMNS_USER_STATE },
-    { "user", "mfa-off", "NAME", "Ask an account for no second factor any more", 1, 1,
+    { "user", "mfa-off", "NAME", "Turn off two-factor login of an account", 1, 1,
       .writes = true, .run = operator_user_disable_mfa, .columns = COLUMNS_USER_STATE },
     { "user", "premium", "NAME 0-3", "Set the premium type of an account", 2, 2, .writes = true,
       .run = operator_user_set_premium, .columns = COLUMNS_USER_STATE },
-    { "guild", "list", "", "Guilds, by id", 0, 0, .is_list = true,
+    { "guild", "list", "", "List guilds by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t#members",
       .query = SQL_TEXT("select g.id, g.name, u.username, g.member_count from guilds g join users "
           "u on u.id = g.owner_id where g.removed = 0 and g.id > $1 order by g.id limit $2") },
-    { "guild", "show", "ID", "One guild", 1, 1, .unknown = TEXT_UNKNOWN_GUILD,
+    { "guild", "show", "ID", "Show a guild", 1, 1, .unknown = TEXT_UNKNOWN_GUILD,
       .columns = "&id\t$name\t$owner\t#members\t#channels\t#roles",
       .query = SQL_TEXT("select g.id, g.name, u.username, g.member_count, "
           "(select count(*) from channels c where c.guild_id = g.id and c.thread_archived = 0), "
           "(select count(*) from roles r where r.guild_id = g.id) "
           "from guilds g join users u on u.id = g.owner_id where g.removed = 0 and g.id = $1") },
-    { "guild", "owner", "ID NAME", "Give a guild to one of its members", 2, 2, .writes = true,
+    { "guild", "owner", "ID NAME", "Make a member the owner of a guild", 2, 2, .writes = true,
       .run = operator_guild_set_owner, .columns = COLUMNS_GUILD_STATE, .unknown = TEXT_UNKNOWN_GUILD },
-    { "guild", "delete", "ID", "Delete a guild and all that is in it", 1, 1, .writes = true,
+    { "guild", "delete", "ID", "Delete a guild with all its contents", 1, 1, .writes = true,
       .is_final = true, .run = operator_guild_delete, .columns = COLUMNS_GUILD_STATE,
       .unknown = TEXT_UNKNOWN_GUILD },
-    { "app", "list", "", "Applications, by id", 0, 0, .is_list = true,
+    { "app", "list", "", "List applications by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t$bot",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "
           "applications a join users u on u.id = a.owner_id left join users b on b.id = a.bot_id "
           "where a.removed = 0 and a.id > $1 order by a.id limit $2") },
-    { "app", "show", "ID", "One application", 1, 1, .unknown = TEXT_UNKNOWN_APP,
+    { "app", "show", "ID", "Show an application", 1, 1, .unknown = TEXT_UNKNOWN_APP,
       .columns = "&id\t$name\t$owner\t$bot\t$endpoint\t#guilds\t#commands",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, ''), "
           "coalesce(a.interactions_endpoint_url, ''), "
@@ -83,18 +83,18 @@ const struct operator_command_row operator_command_rows[] = {
           "(select count(*) from commands c where c.application_id = a.id) "
           "from applications a join users u on u.id = a.owner_id left join users b on "
           "b.id = a.bot_id where a.removed = 0 and a.id = $1") },
-    { "app", "token", "ID", "A new token for its bot; the old one ends", 1, 1, .writes = true,
+    { "app", "token", "ID", "Replace the token of its bot and print the new one", 1, 1, .writes = true,
       .is_final = true, .run = operator_app_renew_token, .columns = "&id\t$token",
       .unknown = TEXT_UNKNOWN_APP },
-    { "token", "revoke", "NAME", "End every token and session of an account", 1, 1,
+    { "token", "revoke", "NAME", "Revoke all tokens of an account and end its sessions", 1, 1,
       .writes = true, .run = operator_token_revoke, .columns = COLUMNS_USER_STATE },
-    { "invite", "create", "[USES [DAYS]]", "A code to register with; once, within 7 days", 0, 2,
+    { "invite", "create", "[USES [DAYS]]", "Create a registration code; default: 1 use, 7 days", 0, 2,
       .writes = true, .run = operator_invite_create, .columns = "$code\t#uses\t@until\t&id" },
-    { "invite", "list", "", "Codes that are good, by id, without the codes themselves", 0, 0,
+    { "invite", "list", "", "List valid registration codes by id, without the codes", 0, 0,
       .is_list = true, .run = operator_invite_list, .columns = COLUMNS_INVITE },
-    { "invite", "revoke", "ID|CODE", "End a code to register with", 1, 1, .writes = true,
+    { "invite", "revoke", "ID|CODE", "Revoke a registration code", 1, 1, .writes = true,
       .run = operator_invite_revoke, .columns = COLUMNS_INVITE },
-    { "message", "show", "LINK|CHANNEL MESSAGE", "One message; this is noted in the log", 1, 2,
+    { "message", "show", "LINK|CHANNEL MESSAGE", "Show a message; the operator log records this", 1, 2,
       .writes = true, .run = operator_message_show,
       .columns = "&id\t&channel\t&guild\t&author_id\t$author\t@written\t@edited\t$files\t"
           "$content\t$embeds" },
@@ -103,52 +103,52 @@ const struct operator_command_row operator_command_rows[] = {
       .columns = "&id\t&channel\t$state" },
     { "message", "purge", "NAME", "Delete all messages of an account, in the background", 1, 1,
       .writes = true, .is_final = true, .run = operator_message_purge, .columns = COLUMNS_PURGE },
-    { "message", "purging", "NAME", "How far that is", 1, 1, .run = operator_message_purge_progress,
+    { "message", "purging", "NAME", "Show the progress of 'message purge'", 1, 1, .run = operator_message_purge_progress,
       .columns = COLUMNS_PURGE },
-    { "file", "show", "LINK|ID", "A file of a message, and its path in the data folder", 1, 1,
+    { "file", "show", "LINK|ID", "Show an attachment and its path in the data folder", 1, 1,
       .writes = true, .run = operator_file_show,
       .columns = "&id\t$name\t$type\t#bytes\t&channel\t&message\t&author_id\t$blob\t#messages" },
-    { "file", "delete", "LINK|ID", "Delete a file in every message that has it", 1, 1,
+    { "file", "delete", "LINK|ID", "Delete a file from all messages that have it", 1, 1,
       .writes = true, .is_final = true, .run = operator_file_delete,
       .columns = "&id\t$state\t#messages" },
-    { "report", "list", "", "Reported messages that nobody has closed, by id", 0, 0,
+    { "report", "list", "", "List open reports of messages by id", 0, 0,
       .is_list = true, .run = operator_report_list, .columns = COLUMNS_REPORT },
-    { "report", "show", "ID", "A report, with the message as it was", 1, 1,
+    { "report", "show", "ID", "Show a report, with the message at that time", 1, 1,
       .run = operator_report_show,
       .columns = COLUMNS_REPORT "\t&guild\t$comment\t@closed\t$resolution\t$snapshot" },
     { "report", "close", "ID [WHY]", "Close a report; it is deleted 90 days later", 1, 2,
       .writes = true, .run = operator_report_close, .columns = "&id\t$state" },
-    { "ban", "list", "", "Banned address ranges, by id", 0, 0, .is_list = true,
+    { "ban", "list", "", "List banned address ranges by id", 0, 0, .is_list = true,
       .run = operator_ban_list, .columns = COLUMNS_BAN },
-    { "ban", "add", "RANGE [WHY]", "Ban addresses (192.0.2.0/24); their sessions end", 1, 2,
+    { "ban", "add", "RANGE [WHY]", "Ban an address range (192.0.2.0/24) and end its sessions", 1, 2,
       .writes = true, .run = operator_ban_add, .columns = COLUMNS_BAN },
-    { "ban", "lift", "ID", "Let the addresses of a ban in again", 1, 1, .writes = true,
+    { "ban", "lift", "ID", "Remove a ban of an address range", 1, 1, .writes = true,
       .run = operator_ban_lift, .columns = COLUMNS_BAN },
-    { "stats", NULL, "", "How much there is", 0, 0, .run = operator_stats,
+    { "stats", NULL, "", "Show the number of users, guilds, sessions and so on", 0, 0, .run = operator_stats,
       .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
           "#file_bytes\t#sessions\t#connected" },
-    { "sessions", NULL, "", "Sessions of the gateway", 0, 0, .run_blocking = operator_sessions },
-    { "sessions", "voice", "", "Who is connected to voice", 0, 0, .run_blocking = operator_sessions_voice },
-    { "sessions", "drop", "NAME|ID [CODE]", "Close its socket", 1, 2,
+    { "sessions", NULL, "", "List gateway sessions", 0, 0, .run_blocking = operator_sessions },
+    { "sessions", "voice", "", "List voice connections", 0, 0, .run_blocking = operator_sessions_voice },
+    { "sessions", "drop", "NAME|ID [CODE]", "Close the socket of a session", 1, 2,
       .run = operator_session_action },
-    { "sessions", "reconnect", "NAME|ID", "Send op 7", 1, 2, .run = operator_session_action },
-    { "sessions", "invalidate", "NAME|ID", "Send op 9", 1, 2, .run = operator_session_action },
-    { "sessions", "resumable", "NAME|ID", "Send op 9 with true", 1, 2,
+    { "sessions", "reconnect", "NAME|ID", "Ask the client to reconnect (opcode 7)", 1, 2, .run = operator_session_action },
+    { "sessions", "invalidate", "NAME|ID", "Invalidate a session (opcode 9)", 1, 2, .run = operator_session_action },
+    { "sessions", "resumable", "NAME|ID", "Send opcode 9 with true: the client may resume", 1, 2,
       .run = operator_session_action },
     { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &operator_session_action_type,
       .run = operator_session_action },
-    { "health", NULL, "", "Figures of the last hour", 0, 0, .run = operator_health },
-    { "clock", NULL, "", "What the server takes for now", 0, 0, .run = operator_clock,
+    { "health", NULL, "", "Show statistics of the last hour", 0, 0, .run = operator_health },
+    { "clock", NULL, "", "Show the time that the server uses", 0, 0, .run = operator_clock,
       .columns = COLUMNS_CLOCK },
     { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_clock_type,
       .run = operator_clock_move, .columns = COLUMNS_CLOCK },
-    { "fault", NULL, "", "Faults that wait for a call", 0, 0, .is_array = true,
+    { "fault", NULL, "", "List injected faults", 0, 0, .is_array = true,
       .run = operator_fault_list, .columns = COLUMNS_FAULT },
     { "fault", "add", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_fault_type,
       .run = operator_fault_add, .columns = COLUMNS_FAULT },
-    { "fault", "clear", "[ID]", "Take all faults back, or one", 0, 1, .for_tests = true,
+    { "fault", "clear", "[ID]", "Remove all injected faults, or one", 0, 1, .for_tests = true,
       .run = operator_fault_clear },
-    { "snapshot", NULL, "", "Snapshots, by name", 0, 0, .run_blocking = operator_snapshot_list,
+    { "snapshot", NULL, "", "List snapshots by name", 0, 0, .run_blocking = operator_snapshot_list,
       .columns = "$name\t#bytes\t@made_at" },
     { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_make, .columns = "$answer" },
     { "snapshot", "restore", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_restore,
@@ -157,7 +157,7 @@ const struct operator_command_row operator_command_rows[] = {
       .columns = "#tried\t#restored" },
     { "snapshot", "delete", "NAME", NULL, 1, 1, .run_blocking = operator_snapshot_delete,
       .columns = "$answer" },
-    { "log", NULL, "", "What the operator changed, by id", 0, 0, .is_list = true,
+    { "log", NULL, "", "List the operator's changes by id", 0, 0, .is_list = true,
       .columns = "&id\t@at\t#uid\t$command",
       .query = SQL_TEXT("select id, at, uid, command from operator_log where id > $1 order by id "
           "limit $2") },
@@ -203,16 +203,16 @@ static const char *parse_operator_command(struct operator_command *o, struct str
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
 
     if (!utf8_is_valid(question))
-        return "that is not UTF-8";
+        return "the command is not valid UTF-8";
     o->row = operator_command_row_find(noun, verb);
     if (!o->row)
-        return "there is no such order";
+        return "there is no such command; see 'guildhall help'";
     if (o->row->is_list && !parse_list_page(o, &rest))
-        return "--after is an id";
+        return "--after must be an id";
     while (rest.n && o->count < OPERATOR_ARGUMENTS_MAX)
         o->words[o->count++] = str_cut(&rest, '\t');
     if (rest.n || o->count < o->row->least || o->count > o->row->most)
-        return "it has too few words, or too many";
+        return "the command has too few or too many arguments";
     return o->row->body ? parse_command_body(o) : NULL;
 }
 
@@ -324,7 +324,7 @@ static enum err hash_password_argument(struct operator_command *o)
     struct str password = o->words[--o->count];
 
     if (password.n < 8 || password.n > 72)
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "a password has 8-72 bytes");
+        return operator_command_refuse(o, ERR_BAD_REQUEST, "a password must have 8-72 bytes");
     return password_hash_with_cost(options->password_ops, options->password_memory, o->arena,
                                    password, &o->password_hash);
 }
@@ -337,8 +337,8 @@ static enum err execute_operator_command(struct operator_call *w)
     if (o->row->for_tests && !workbench_has_controls(api_options(o->api)->workbench))
         return operator_command_refuse(
             o, ERR_FORBIDDEN,
-            "this server has no workbench: it is neither a demo nor run with "
-            "--workbench on");
+            "this server has no workbench; start it with --workbench on, or use "
+            "'guildhall demo'");
     if (o->row->has_secret)
         e = hash_password_argument(o);
     if (!e && o->row->run_blocking)

@@ -3,13 +3,13 @@
  * A command is a noun, a verb and arguments. It has one row in operator_command_rows and one
  * function, which outputs rows. It runs like a handler in one transaction, with a row in
  * operator_log, the only table of admin/, if it changes something; a command that must block uses
- * gather instead. The control socket (control/) outputs text, the routes below /console
- * (console/orders.c) JSON. The command line reads the same table of commands
+ * run_blocking instead. The control socket (control/) outputs text, the routes below /console
+ * (console/command_routes.c) JSON. The command line reads the same table of commands
  * (tools/admin/operator_command.c).
  *
- * Start with the table in orders.c; the other files have the functions, by noun. The changes
- * themselves are implemented by the domains (platform/accounts/operator.h); this folder parses
- * arguments and formats rows. admin/ may use everything below server/. */
+ * Start with the table in operator_commands.c; the other files have the functions, by noun. The
+ * changes themselves are implemented by the domains (platform/accounts/operator.h); this folder
+ * parses arguments and formats rows. admin/ may use everything below server/. */
 #ifndef ADMIN_OPERATOR_COMMANDS_OPERATOR_COMMANDS_H
 #define ADMIN_OPERATOR_COMMANDS_OPERATOR_COMMANDS_H
 

@@ -29,7 +29,7 @@ static enum err operator_find_report(struct call *call, struct operator_command 
     enum err e = snowflake_parse(o->words[0], &id) ? report_find(call->tx, id, ret) : ERR_NOT_FOUND;
 
     if (e == ERR_NOT_FOUND)
-        o->problem = "there is no report with that id; report list prints those that are open";
+        o->problem = "there is no report with this id; 'report list' prints the open ones";
     return e;
 }
 

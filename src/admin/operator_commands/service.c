@@ -21,7 +21,7 @@ enum err operator_invite_create(struct call *call, struct operator_command *o)
     if (!parse_optional_number(o, 0, INVITE_USES_MAX, &invite.uses) ||
         !parse_optional_number(o, 1, INVITE_DAYS_MAX, &days))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       "an invitation is for 1-100000 accounts and 1-3650 days");
+                                       "USES is a number from 1 to 100000, DAYS from 1 to 3650");
     invite.expires_at = clock_us() + days * 86400 * INT64_C(1000000);
     enum err e = registration_invite_create(call, &invite);
     if (!e)
@@ -52,7 +52,7 @@ enum err operator_invite_revoke(struct call *call, struct operator_command *o)
     enum err e = registration_invite_revoke(call, o->words[0], &invite);
 
     if (e == ERR_NOT_FOUND)
-        o->problem = "there is no such code; invite list prints the ids of those that are good";
+        o->problem = "there is no such code; 'invite list' prints the ids of the valid ones";
     if (e)
         return e;
     o->words[0] = str_printf(call->arena, "%llu", (unsigned long long)invite.id);

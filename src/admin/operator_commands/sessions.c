@@ -139,7 +139,7 @@ static const struct field session_action_fields[] = {
     { FIELD(struct session_action_request, action), .type = &type_action,
       .doc = "reconnect (op 7), invalidate (op 9), resumable (op 9, true), close" },
     { FIELD(struct session_action_request, code), .type = &type_close_code, .flags = OPTIONAL,
-      .doc = "Of a close; 4000 without it, after which clients resume" },
+      .doc = "Close code; default 4000, after which clients resume" },
     { 0 },
 };
 static const struct schema session_action_schema = { .name = "SessionPush",
@@ -209,6 +209,7 @@ enum err operator_session_action(struct call *call, struct operator_command *o)
         return call_add_field_error(call, "action", FORM_CHOICES,
                                     "Must be one of reconnect, invalidate, resumable, close.");
     if (!close_code_can_be_sent(code))
-        return call_add_field_error(call, "code", FORM_CHOICES, "No endpoint may send this code.");
+        return call_add_field_error(call, "code", FORM_CHOICES,
+                                    "This close code must not be sent.");
     return act_on_named_session(call, o, (enum gateway_session_action)what, (int)code);
 }

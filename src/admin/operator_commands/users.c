@@ -35,7 +35,7 @@ enum err operator_find_user(struct call *call, struct operator_command *o, int w
     if (e == ERR_UNKNOWN_USER)
         e = find_user_by_name(call, name, ret);
     if (e == ERR_UNKNOWN_USER)
-        o->problem = "there is no such account";
+        o->problem = "there is no such account; 'user list' prints the names";
     return e;
 }
 
@@ -86,10 +86,10 @@ enum err operator_user_add(struct call *call, struct operator_command *o)
     struct str token;
 
     if (o->count > 1 && !draft.bot)
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "user add NAME [bot]");
+        return operator_command_refuse(o, ERR_BAD_REQUEST, "the form is: user add NAME [bot]");
     if (!username_is_allowed(draft.username))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
-                                       "a name is 2-32 of a-z, 0-9, _ and single dots");
+                                       "a name has 2-32 of a-z, 0-9, _ and single dots");
     enum err e = account_create(call->tx, api_options(call->api)->auth, &draft, &user, &token);
     if (e == ERR_STORE_CONFLICT)
         o->problem = "the name is taken";
@@ -108,9 +108,9 @@ static enum err operator_find_human_user(struct call *call, struct operator_comm
 
     if (!e && ret->bot.value)
         return operator_command_refuse(
-            o, ERR_BAD_REQUEST, "that is a bot: it has no password, and goes with its application");
+            o, ERR_BAD_REQUEST, "a bot has no password, and is deleted with its application");
     if (!e && account_is_erased(call->arena, ret))
-        return operator_command_refuse(o, ERR_BAD_REQUEST, "that account is deleted");
+        return operator_command_refuse(o, ERR_BAD_REQUEST, "this account is deleted");
     return e;
 }
 
@@ -140,7 +140,7 @@ enum err operator_user_enable(struct call *call, struct operator_command *o)
     enum err e = operator_find_user(call, o, 0, &u);
 
     if (!e && account_is_erased(call->arena, &u))
-        e = operator_command_refuse(o, ERR_BAD_REQUEST, "that account is deleted");
+        e = operator_command_refuse(o, ERR_BAD_REQUEST, "this account is deleted");
     if (!e)
         e = account_set_disabled(call, &u, false);
     return e ? e : add_user_state_row(o, &u, "active");
@@ -173,7 +173,7 @@ static enum err refuse_because_user_owns(struct operator_command *o)
 {
     return operator_command_refuse(
         o, ERR_BAD_REQUEST,
-        "it owns guilds, applications or teams; give them away or delete them first");
+        "the account owns guilds, applications or teams; transfer or delete them first");
 }
 
 enum err operator_user_delete(struct call *call, struct operator_command *o)
@@ -185,7 +185,7 @@ enum err operator_user_delete(struct call *call, struct operator_command *o)
         e = account_schedule_deletion(call, &u);
     if (e == ERR_OWNS_THINGS)
         return refuse_because_user_owns(o);
-    return e ? e : add_user_state_row(o, &u, "goes in 14 days");
+    return e ? e : add_user_state_row(o, &u, "will be deleted in 14 days");
 }
 
 enum err operator_user_restore(struct call *call, struct operator_command *o)
@@ -194,7 +194,7 @@ enum err operator_user_restore(struct call *call, struct operator_command *o)
     enum err e = operator_find_human_user(call, o, &u);
 
     if (!e && !u.deleting)
-        e = operator_command_refuse(o, ERR_BAD_REQUEST, "nobody deletes that account");
+        e = operator_command_refuse(o, ERR_BAD_REQUEST, "this account is not going to be deleted");
     if (!e)
         e = account_cancel_deletion(call, &u);
     return e ? e : add_user_state_row(o, &u, "stays");
@@ -210,7 +210,7 @@ enum err operator_user_export(struct call *call, struct operator_command *o)
     if (!e)
         e = export_find_or_create(call, u.id, &row);
     if (!e)
-        OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_cstr(row.ready ? "ready" : "under way"),
+        OPERATOR_ROW(o, v_id(u.id), v_text(u.username), v_cstr(row.ready ? "ready" : "running"),
                      v_int(row.bytes), v_cstr(export_path(call, row.id)));
     return e;
 }

@@ -1,4 +1,4 @@
-/* read_index_channel_classes.c - finds the channels of a guild in which a member may use commands.
+/* index_channels.c - finds the channels of a guild in which a member may use commands.
  *
  * An index asks for every command whether any channel allows it. Most channels are equal in this
  * respect, so one representative of each class is enough. */

@@ -2,9 +2,9 @@
  *
  * Permissions that an event changes are updated before its delivery; roles, channels and guilds
  * that it deletes are removed afterwards, so a session receives the last event that it may see.
- * Delivery to many subscriptions continues over several loop iterations; topic->told counts
- * those that have the event. No subscription is added in between, because store reads wait for
- * the end of the event. */
+ * Delivery to many subscriptions continues over several loop iterations;
+ * topic->delivered_count is the number of those that have the event. No subscription is added in
+ * between, because store reads wait for the end of the event. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@
 #include "gateway/subscriptions/guild_view.h"
 #include "gateway/wire/gateway_event.h"
 
-/* An event for more than CROWD sessions is written to each socket immediately: bytes collected
- * until the end of the iteration would leave the CPU caches before they are sent. */
+/* An event for more than MANY_RECIPIENTS sessions is written to each socket immediately: bytes
+ * collected until the end of the iteration would leave the CPU caches before they are sent. */
 enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
 /* Prefetches the sessions after subscription i. Each step follows a pointer that was prefetched
@@ -269,7 +269,8 @@ void dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* A user session that arrives from another loop gets these changes from seen_channels.h instead. */
+/* A user session that arrives from another loop gets these changes from visible_channels.h instead.
+ */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

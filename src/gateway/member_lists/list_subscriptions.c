@@ -245,8 +245,8 @@ void member_lists_remove_session(struct session *s, bool ends)
     }
 }
 
-/* A session that moves between loops does not count as online in its guilds (crowds.h), so its
- * presence is checked again. */
+/* A session that moves between loops does not count as online in its guilds (online_members.h), so
+ * its presence is checked again. */
 static void recheck_presence_in_guilds(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;

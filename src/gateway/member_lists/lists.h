@@ -4,16 +4,15 @@
  * and again when they change, at most once a second. Folder member_lists/ uses presence/ and
  * fanout/.
  *
- *   roster         the members of a guild that lists on this loop may show, in memory: online
- *                  members; up to OFFLINE_MEMBERS_MAX members all of them
- *   shown_list     the members of a roster that can view a channel, sorted; channels with the same
- *                  overwrites share one list (list_id.h)
- *   list_face      row ranges of a list; sessions with equal ranges share one
- *   subscription   a session that shows a channel's list
+ *   member_table          the members of a guild that lists on this loop may show, in memory:
+ * online members; up to OFFLINE_MEMBERS_MAX members all of them channel_member_list   the members
+ * of a table that can view a channel, sorted; channels with the same overwrites share one list
+ * (list_id.h) list_window           row ranges of a list; sessions with equal ranges share one
+ *   list_subscription     a session that shows a channel's list
  *
- * A roster collects the ids of changed members and processes them in rounds: read the members,
- * update the lists, send the rows. A round consists of short tasks on the loop and background
- * reads, so that a large guild does not block the loop. */
+ * A member table collects the ids of changed members and processes them in rounds: read the
+ * members, update the lists, send the rows. A round consists of short tasks on the loop and
+ * background reads, so that a large guild does not block the loop. */
 #ifndef GATEWAY_MEMBER_LISTS_LISTS_H
 #define GATEWAY_MEMBER_LISTS_LISTS_H
 

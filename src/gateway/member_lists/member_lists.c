@@ -18,7 +18,7 @@ static struct channel_overwrites *copy_channel_overwrites(const struct channel_o
     return copy;
 }
 
-_Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "it has its room");
+_Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "a list id fits");
 
 /* The list id is cached: sessions show many channels, and a channel may have a thousand
  * overwrites. */

@@ -31,12 +31,12 @@ struct list_subscription {
     uint32_t count;
     struct list_window *window;
     uint64_t round; /* round in which the subscription was last handled */
-    uint64_t moves; /* value of roster_moves.moves when the subscription's list was last checked */
+    uint64_t moves; /* value of list_moves.moves when the subscription's list was last checked */
     bool fresh;     /* needs all of its rows */
 };
 
 struct list_window {
-    struct link link; /* in shown_list.faces */
+    struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
     struct link subscriptions; /* subscriptions that this round has handled come last */
     size_t subscription_count, fresh_count;
@@ -129,20 +129,20 @@ struct member_tables {
 
 enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANGED };
 
-/* --- rosters.c ------------------------------------------------------------------------ */
+/* --- member_tables.c ------------------------------------------------------------------ */
 
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* NULL: no session of this loop is in the guild. */
 const struct guild_view *member_table_guild_view(const struct member_table *r);
 /* Start a round: member_table_start_round_now now, for a new subscription;
- * member_table_start_round_when_due at most once per PACE_MS. */
+ * member_table_start_round_when_due at most once per ROUND_INTERVAL_MS. */
 void member_table_start_round_now(struct member_table *r);
 void member_table_start_round_when_due(struct member_table *r);
 void member_table_record_change(struct member_table *r, snowflake user_id, enum member_change note);
 /* Posts the next task of the round; called after a task or store read. */
 void member_table_continue_round(struct member_table *r);
 
-/* --- roster_members.c ----------------------------------------------------------------- */
+/* --- member_table_reads.c ------------------------------------------------------------- */
 
 /* Tasks of a round. They return false if there was nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
@@ -161,7 +161,7 @@ void member_list_reset(struct channel_member_list *l);
 bool member_lists_build_step(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 
-/* --- telling.c ------------------------------------------------------------------------ */
+/* --- list_updates.c ------------------------------------------------------------------- */
 
 /* list_updates_send_step is a task of a round; list_update_free frees the update of a round that
  * ends early. */

@@ -180,9 +180,9 @@ static void run_opcode_hook(struct gateway_socket *p, int op, struct str raw,
     struct gateway_caller who = gateway_caller_from_session(p->session);
 
     if (raw.n == 0 || raw.p[0] != '{')
-        gateway_socket_close(p, CLOSE_BAD_OPCODE, "data of the wrong type");
+        gateway_socket_close(p, CLOSE_BAD_OPCODE, "field d has the wrong type");
     else if (hook && !hook(p->gateway_loop->gateway->options.hooks.arg, &who, op, raw))
-        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "data of the wrong type");
+        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "field d has the wrong type");
 }
 
 static void handle_voice_opcode(struct gateway_socket *p, int op, struct str raw, const void *d)

@@ -1,4 +1,4 @@
-/* directory_internal.h - declarations that directory.c and directory_peers.c share. */
+/* directory_internal.h - declarations that directory.c and directory_nodes.c share. */
 #ifndef GATEWAY_PRESENCE_DIRECTORY_INTERNAL_H
 #define GATEWAY_PRESENCE_DIRECTORY_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* presence.h - the presence of accounts: status, activities, list of sessions.
  *
  * Folder presence/ stores presences in the registry under the gateway's lock, because an
- * account's sessions may be on several loops. Changes are published as events (fanout/bus.h).
+ * account's sessions may be on several loops. Changes are published as events (fanout/event_bus.h).
  * directory.h shares presences between nodes. */
 #ifndef GATEWAY_PRESENCE_PRESENCE_H
 #define GATEWAY_PRESENCE_PRESENCE_H

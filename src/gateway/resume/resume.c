@@ -14,7 +14,7 @@
 
 static void close_superseded_socket(struct gateway_socket *p)
 {
-    gateway_socket_close(p, CLOSE_UNKNOWN, "taken over by another connection");
+    gateway_socket_close(p, CLOSE_UNKNOWN, "another connection has resumed this session");
 }
 
 /* A client may drop a connection and open the next one before both RESUMEs are read, and two
@@ -108,7 +108,7 @@ static void on_resume_authenticated(struct authentication *g)
         registry_has_session(here->gateway, r->number)) {
         struct gateway_socket *p = authentication_end(g);
 
-        gateway_socket_close(p, CLOSE_UNKNOWN, "this server has to catch up");
+        gateway_socket_close(p, CLOSE_UNKNOWN, "this node lacks recent events; resume again");
         mem_free(r);
         return;
     }

@@ -26,11 +26,12 @@
  * A session can end in every state; it is freed then. MOVING and SUSPENDED end when their row is
  * written, and another process continues the session.
  *
- * Where to read: resume.c finds the session. handover.c moves it to the loop of its client and
- * sends the missed events. request.c gets it from another node, release.c is the other side of
- * that. restore.c takes a session that was suspended (suspend.c) when the server was restarted.
- * recovery.c rebuilds one whose node crashed from its journal (journal/) and the event log
- * (missed.c). docs/ARCHITECTURE.md describes a resume on another node step by step.
+ * Where to read: resume.c finds the session. session_transfer.c moves it to the loop of its client
+ * and sends the missed events. session_request.c gets it from another node, session_release.c is
+ * the other side of that. session_restore.c takes a session that was suspended (suspend.c) when the
+ * server was restarted. crash_recovery.c rebuilds one whose node crashed from its journal
+ * (journal/) and the event log (missed_events.c). docs/ARCHITECTURE.md describes a resume on
+ * another node step by step.
  *
  * Invariants: a session has one owner node, changed by compare-and-set of a row (owner_rows.h).
  * Events have the same numbers on all nodes, so the number of the last event that a session was

@@ -120,8 +120,8 @@ static void serialize_and_release_session(struct session_release *v, struct sess
     reply_to_release_request(v);
 }
 
-/* The session can leave under the conditions of session_can_leave_node in handover.c, and when all
- * requests of the client are answered. */
+/* The session can leave under the conditions of session_can_leave_node in session_transfer.c, and
+ * when all requests of the client are answered. */
 static bool session_can_leave_node(const struct session_release *v, const struct session *s)
 {
     const struct gateway_loop *h = v->gateway_loop;

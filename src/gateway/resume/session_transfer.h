@@ -53,8 +53,8 @@ struct session_transfer *session_transfer_new(struct resume_request *r, struct g
 void session_transfer_arrive(struct session_transfer *h);
 /* Requests the session from the loop that has it. */
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
-/* Creates the session from bytes (session_bytes.h) for session_transfer_arrive, in state ARRIVING
- * or RECOVERED. Returns false if the bytes are malformed, or of another session. */
+/* Creates the session from bytes (session_serialization.h) for session_transfer_arrive, in state
+ * ARRIVING or RECOVERED. Returns false if the bytes are malformed, or of another session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
@@ -67,9 +67,9 @@ bool resume_has_newer_connection(const struct session *s, const struct resume_re
 /* Closes the session's connection, if it has one. */
 void session_close_connection(struct session *s);
 
-/* request.c: gets the session from another node or from the store. */
+/* session_request.c: gets the session from another node or from the store. */
 void session_request_begin(struct resume_request *r);
-/* release.c: part of session_transfers_continue. */
+/* session_release.c: part of session_transfers_continue. */
 void session_releases_continue(struct gateway_loop *h);
 /* restore.c: reads the session if it was suspended before the restart of this server. */
 void session_restore_begin(struct resume_request *r);

@@ -12,7 +12,7 @@ struct suspended_session {
     uint64_t number;
     snowflake user_id;
     int64_t until_ms;
-    struct str body; /* session_bytes.h has the format */
+    struct str body; /* session_serialization.h has the format */
 };
 
 /* Deletes one batch of rows; *ret_more: rows are left. */

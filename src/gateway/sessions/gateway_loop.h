@@ -39,7 +39,7 @@ struct gateway_loop_timers {
     struct deadline_list *away, *showing_offline, *windows;
 };
 
-/* Sessions whose first task can continue (errands.h). */
+/* Sessions whose first task can continue (session_tasks.h). */
 struct runnable_session_tasks {
     struct link runnable;
     struct loop_message post;

@@ -32,7 +32,9 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     atomic_fetch_add(&g->count.connected, 1);
     record_opcode(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
-        gateway_socket_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
+        gateway_socket_close(p, d->fault,
+                             d->fault == CLOSE_BAD_VERSION ? "unsupported API version"
+                                                           : "invalid encoding");
         return;
     }
     p->counted = registry_count_unauthenticated(g, websocket_address_key(ws));
@@ -75,7 +77,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     if (!p)
         return;
     if (!p->closing)
-        record_close(p, code, "by the client");
+        record_close(p, code, "closed by the client");
     uncount_unauthenticated_socket(p);
     deadline_cancel(&p->deadline);
     if (p->request_socket)
@@ -206,7 +208,7 @@ void on_heartbeat_timeout(struct deadline *d)
 
 void on_reidentify_timeout(struct deadline *d)
 {
-    gateway_socket_close(socket_from_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
+    gateway_socket_close(socket_from_deadline(d), CLOSE_BAD_SEQUENCE, "the session has ended");
 }
 
 struct envelope {
@@ -257,7 +259,7 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
         bool object = raw.n && raw.p[0] == '{';
 
         if (!object) {
-            gateway_socket_close(p, CLOSE_BAD_OPCODE, "data of the wrong type");
+            gateway_socket_close(p, CLOSE_BAD_OPCODE, "field d has the wrong type");
             return;
         }
         if (schema_decode(row->type, raw, &form, &d)) {
@@ -276,7 +278,7 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
     bool bot = p->session && p->session->bot;
 
     if (!is_within_rate_limit(p, row && row->flags & OP_IS_HEARTBEAT)) {
-        gateway_socket_close(p, CLOSE_TOO_MANY, "too many payloads");
+        gateway_socket_close(p, CLOSE_TOO_MANY, "too many payloads in 60 seconds");
         return;
     }
     if (op == OP_IDENTIFY || op == OP_RESUME) {
@@ -324,18 +326,18 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
     if (p->dialect->etf) {
         buf_reset(&h->in);
         if (opcode != WS_BINARY || !etf_to_json(payload, &h->in)) {
-            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a term");
+            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a valid ETF term");
             return;
         }
         payload = buf_str(&h->in);
     }
     if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
-        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a message");
+        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not an object with op and d");
         return;
     }
     const struct envelope *e = decoded;
     if (!parse_opcode(e->op, &op)) {
-        gateway_socket_close(p, CLOSE_BAD_OPCODE, "no such opcode");
+        gateway_socket_close(p, CLOSE_BAD_OPCODE, "unknown opcode");
         return;
     }
     record_opcode(p, TRAFFIC_RECEIVED, (int)op, e->d);

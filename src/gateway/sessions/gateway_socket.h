@@ -58,7 +58,7 @@ struct gateway_socket {
     unsigned char state;
     bool hello_sent; /* HELLO was sent */
     bool streaming;  /* a message was sent */
-    bool lent;       /* the thread pool uses the zstd stream (packing.h) */
+    bool lent;       /* the thread pool uses the zstd stream (background_encoding.h) */
     bool compress;   /* each message is a complete zlib stream */
     bool closing;
     bool counted;     /* counted among the unauthenticated sockets of its address */

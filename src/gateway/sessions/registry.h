@@ -71,7 +71,7 @@ struct remote_session {
     struct link of_user; /* in the account's list */
     struct link of_node; /* in the list of its node */
     uint32_t server;
-    uint32_t round; /* last full update that had this session (presence/directory_peers.c) */
+    uint32_t round; /* last full update that had this session (presence/directory_nodes.c) */
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;

@@ -26,7 +26,7 @@ static struct message_encoder message_encoder_for_socket(const struct gateway_so
 static void close_message_too_large(struct gateway_socket *p)
 {
     log_warn("gateway: closed a connection because a message exceeds the size limit");
-    gateway_socket_close(p, CLOSE_UNKNOWN, "message too large");
+    gateway_socket_close(p, CLOSE_UNKNOWN, "an event exceeds the message size limit");
 }
 
 static bool message_fits_or_close(struct gateway_socket *p, const struct buf *message)

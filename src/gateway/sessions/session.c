@@ -175,7 +175,7 @@ void session_end(struct session *s)
 }
 
 _Static_assert(sizeof((struct gateway_caller){ 0 }).session_id == SESSION_ID + 1,
-               "an id of a session fits");
+               "a session id fits into its field");
 
 struct gateway_caller gateway_caller_from_session(const struct session *s)
 {
@@ -229,8 +229,8 @@ void session_set_state(struct session *s, enum session_state state)
     struct gateway *g = s->gateway_loop->gateway;
 
     if (!session_can_change_state(s->state, state)) {
-        log_error("gateway: invalid change of a session from state %u to state %u", s->state,
-                  (unsigned)state);
+        log_error("gateway: bug: a session changed from state %u to state %u, which is not allowed",
+                  s->state, (unsigned)state);
         abort();
     }
     pthread_mutex_lock(&g->lock);
@@ -244,7 +244,7 @@ static void disconnect_slow_client(struct session *s)
 {
     atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
                               memory_order_relaxed);
-    gateway_socket_close(s->socket, CLOSE_UNKNOWN, "too slow");
+    gateway_socket_close(s->socket, CLOSE_UNKNOWN, "the client reads too slowly");
 }
 
 static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway_event *n,

@@ -63,7 +63,7 @@ struct client_presence {
     unsigned count;         /* number of changes announced in the rate limit window */
 };
 
-/* Tasks of a session (errands.h). */
+/* Tasks of a session (session_tasks.h). */
 struct session_tasks {
     struct session *session;
     struct link tasks;
@@ -71,7 +71,7 @@ struct session_tasks {
     unsigned count;
 };
 
-/* What other nodes have received about the session. */
+/* State of the session that other nodes have received. */
 struct session_sync {
     struct session *session;
     struct link unpublished; /* in the list of its loop while its presence record is unpublished */

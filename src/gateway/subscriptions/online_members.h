@@ -13,7 +13,7 @@
 
 struct online_members {
     pthread_mutex_t lock;
-    struct map guilds;        /* guild id -> struct crowd; removed when empty */
+    struct map guilds;        /* guild id -> struct guild_online_members; removed when empty */
     _Atomic unsigned watched; /* number of guilds for which some loop maintains member lists */
 };
 

@@ -2,7 +2,7 @@
  *
  * Folder views/ has subscriptions and cached permissions. It uses wire/ and model/, and knows a
  * session only by its pointer. A subscription (struct topic_subscription) is in the list of its
- * topic and in the list of its session. view.h has the permissions of a guild. */
+ * topic and in the list of its session. guild_view.h has the permissions of a guild. */
 #ifndef GATEWAY_SUBSCRIPTIONS_TOPICS_H
 #define GATEWAY_SUBSCRIPTIONS_TOPICS_H
 
@@ -47,7 +47,8 @@ struct session_subscriptions {
     snowflake user_id;
     struct topics *topics;             /* topics of the session's loop */
     struct topic_subscription **items; /* capacity: a power of two, at least two */
-    struct map *map; /* index by topic if there are more than FEW_SEATS subscriptions; else NULL */
+    struct map
+        *map; /* index by topic if there are more than LINEAR_SEARCH_MAX subscriptions; else NULL */
     uint32_t count;
     bool visible; /* the session is visible, so it counts as online in its guilds */
 };

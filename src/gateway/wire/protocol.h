@@ -1,7 +1,7 @@
 /* protocol.h - opcodes, close codes and message size limits of the gateway protocol.
  *
  * Folder wire/ encodes and decodes gateway messages; it knows no sockets and no sessions. Start
- * with news.h (an event), codec.h (encodings) and frames.h (WebSocket frames). */
+ * with gateway_event.h (an event), codec.h (encodings) and frames.h (WebSocket frames). */
 #ifndef GATEWAY_WIRE_PROTOCOL_H
 #define GATEWAY_WIRE_PROTOCOL_H
 

@@ -473,7 +473,7 @@ static void on_end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests are still waiting; end_if_done checks again */
+        return; /* requests are still waiting; checked again after the last response */
     if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);

@@ -3,10 +3,10 @@
  *   server.c             start, stop, statistics
  *   server_listen.c      listening sockets, new connections
  *   server_connection.c  timeouts, sending, receiving and closing of a connection
- *   server_read.c        parses input into requests
+ *   server_request.c     parses input into requests
  *   server_body.c        request bodies that did not arrive with the head
- *   server_answer.c      encodes responses
- *   server_file.c        responses from files, and long responses
+ *   server_response.c    encodes responses
+ *   server_long_response.c   responses from files, and long responses
  *   server_gzip.c        compression of responses
  *   server_websocket.c   connections that became WebSockets
  *
@@ -333,7 +333,7 @@ void append_response_head(struct server_loop *h, const struct response_context *
                           bool varies);
 void http_call_finish(struct connection *c, struct http_call *call, bool keep_alive);
 
-/* Sends as much as the peer accepts; returns true when all is sent. (server_file.c) */
+/* Sends as much as the peer accepts; returns true when all is sent. (server_long_response.c) */
 bool long_response_continue(struct connection *c);
 void long_response_close(struct connection *c);
 

@@ -8,7 +8,7 @@
 #include "platform/announcement_channels/announcement_channels.h"
 #include "platform/webhooks/webhooks.h"
 
-/* --- copies.c ------------------------------------------------------------------------- */
+/* --- message_copies.c ----------------------------------------------------------------- */
 
 /* Schedules the job that copies the message to all followers of its channel. */
 enum err copies_schedule_publish(struct call *call, const struct message *m);

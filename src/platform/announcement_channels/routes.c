@@ -217,7 +217,7 @@ static const struct route routes[] = {
 };
 
 const struct domain announcement_channels_domain = {
-    .name = "News",
+    .name = "Announcement channels",
     .doc = "Announcement channels, whose messages are published to followers.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &announcement_publish_job, &announcement_update_job,

@@ -5,7 +5,7 @@ static const struct choice guild_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
     { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
-    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "Announcement channel" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
     { CHANNEL_FORUM, NULL, "FORUM", "Contains only threads" },
     { CHANNEL_MEDIA, NULL, "MEDIA", "A forum for pictures and videos" },

@@ -60,7 +60,7 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
 enum err list_subscriptions(struct call *call);
 enum err get_subscription(struct call *call);
 
-/* --- account_deletion_job.c --------------------------------------------------------------- */
+/* --- account_deletion.c ------------------------------------------------------------------- */
 
 struct deletion_step;
 enum err entitlements_delete_of_account(struct call *call, snowflake user_id,

@@ -128,7 +128,7 @@ extern const struct type type_audit_options, type_audit_changes;
 extern const struct schema audit_log_query_schema;
 extern const struct type audit_log_reply;
 
-/* --- message_orphans_job.c ---------------------------------------------------------------- */
+/* --- message_orphans.c -------------------------------------------------------------------- */
 
 extern const struct job_kind message_orphans_job;
 

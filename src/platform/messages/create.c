@@ -23,7 +23,7 @@ static void emit_message_event(struct call *call, enum event event, const struct
 /* --- update of the channel -------------------------------------------------------------- */
 
 /* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
- * which invalidates cached pages of the channel (kept_pages.c). */
+ * which invalidates cached pages of the channel (page_cache.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";

@@ -65,7 +65,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
 bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
                                    struct str filename);
 
-/* --- shown.c: precomputed text of a message --------------------------------------------- */
+/* --- precomputed_json.c: precomputed text of a message ---------------------------------- */
 
 /* Returns whether the precomputed JSON (.shown) includes the author. */
 bool message_json_has_author(const struct message *m);
@@ -79,7 +79,7 @@ struct own_reaction_offsets;
 void messages_write_json(struct json_writer *j, const struct list *messages,
                          struct own_reaction_offsets *marks);
 
-/* --- own_marks.c: offsets of reader-specific values in a cached page -------------------- */
+/* --- own_reaction_offsets.c: offsets of reader-specific values in a cached page --------- */
 
 struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowflake channel_id);
 /* Writes the reactions stored in a message's row with "me":false and records the offsets. */
@@ -93,7 +93,7 @@ enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_
 /* Appends a copy of the page in which the values at these offsets are true. */
 void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *positions);
 
-/* --- kept_pages.c: cache of encoded pages ----------------------------------------------- */
+/* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
 struct cached_page;
 /* Returns NULL if no valid page is cached. The transaction must have read from the store. */
@@ -126,7 +126,7 @@ enum err uploads_store(struct call *call, const struct list *words, struct list 
 
 struct media_info {
     const char *type;
-    uint32_t width, height; /* of pictures; 0: unknown size */
+    uint32_t width, height; /* in pixels, pictures only; 0: unknown */
 };
 
 /* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */
@@ -211,7 +211,7 @@ extern const struct deletion_rule message_deletions[];
 enum err purge_messages_of_user(struct call *call, const struct member_ban *ban);
 extern const struct job_kind message_purge, account_purge;
 
-/* --- system.c: system messages ---------------------------------------------------------- */
+/* --- system_messages.c: system messages ------------------------------------------------- */
 
 enum err send_member_join_message(struct call *call, const struct member *m);
 enum err send_group_change_message(struct call *call, const struct group_change *g);

@@ -157,7 +157,7 @@ enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct
 enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
 
-/* --- request.c: authorization requests ------------------------------------------------ */
+/* --- authorization_request.c: authorization requests ---------------------------------- */
 
 struct authorization_request {
     struct application *application;
@@ -191,7 +191,7 @@ enum err access_token_issue(struct call *call, snowflake user_id, snowflake appl
                             const struct scopes *scopes, struct str code,
                             struct access_token_reply *ret);
 
-/* --- incoming.c ----------------------------------------------------------------------- */
+/* --- incoming_webhook.c --------------------------------------------------------------- */
 
 /* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
  * the scope webhook.incoming. */

@@ -49,7 +49,7 @@ const struct channel *guild_objects_find_channel(const struct guild_objects *p, 
 /* Removes ids of deleted roles and channels from the onboarding. */
 void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p);
 
-/* --- change.c ------------------------------------------------------------------------- */
+/* --- put_onboarding.c ----------------------------------------------------------------- */
 
 enum err prepare_put_onboarding(struct call *call);
 enum err put_onboarding(struct call *call);

@@ -1,6 +1,6 @@
 /* onboarding.h - onboarding prompts for new members, and welcome screens. One row per guild
  * contains all prompts, with up to 75,000 ids, so they are validated and encoded outside of
- * transactions (change.c). Start with routes.c. */
+ * transactions (put_onboarding.c). Start with routes.c. */
 #ifndef PLATFORM_ONBOARDING_ONBOARDING_H
 #define PLATFORM_ONBOARDING_ONBOARDING_H
 

@@ -42,7 +42,7 @@ enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)
 /* Reads all read states of an account (struct read_state). */
 enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret);
 
-/* --- hearing.c: effects of new messages ----------------------------------------------- */
+/* --- message_effects.c: effects of new messages --------------------------------------- */
 
 enum err read_states_on_message_create(struct call *call, const struct message_creation *made);
 enum err read_states_on_member_leave(struct call *call, const struct member_leave *leave);

@@ -108,7 +108,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-/* Checks again whether the two are strangers, because they may share a guild or a friend by now. */
+/* Checks again whether a confirmation is required: the two may share a guild or a friend by now. */
 static enum err check_request_is_confirmed(struct call *call,
                                            const struct friend_request_attempt *in,
                                            const struct relationship_pair *bond)

@@ -140,7 +140,7 @@ extern const struct type request_body, relationship_body, nickname_body, removal
     bulk_reply;
 extern const struct type game_request_body, game_body, game_accept_body;
 
-/* --- ask.c: friend requests ----------------------------------------------------------- */
+/* --- friend_requests.c: friend requests ----------------------------------------------- */
 
 struct friend_request_attempt {
     enum relationship_operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
@@ -156,14 +156,14 @@ enum err friend_request_send_or_accept(struct call *call, const struct friend_re
 enum err relationship_apply(struct call *call, enum relationship_operation op, snowflake my_id,
                             snowflake their_id);
 
-/* --- account_ending.c ----------------------------------------------------------------- */
+/* --- account_deletion.c --------------------------------------------------------------- */
 
 struct deletion_step;
 /* Deletes a batch of relationships of a deleted account. */
 enum err relationships_delete_of_account(struct call *call, snowflake user_id,
                                          struct deletion_step *step);
 
-/* --- bulk.c --------------------------------------------------------------------------- */
+/* --- bulk_requests.c ------------------------------------------------------------------ */
 
 enum err bulk_remove_relationships(struct call *call);
 enum err bulk_add_relationships(struct call *call);

@@ -1,6 +1,6 @@
 /* relationships.h - friends, friend requests, blocks, game friends, friend suggestions, profiles.
- * Invariant: the two rows of a relationship form a legal pair (bonds.h). Start with rules.c (the
- * table of transitions), then ask.c and routes.c. */
+ * Invariant: the two rows of a relationship form a legal pair (relationship_pairs.h). Start with
+ * rules.c (the table of transitions), then friend_requests.c and routes.c. */
 #ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 #define PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 

@@ -59,7 +59,7 @@ enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, 
 enum err suggestions_read(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
-/* --- suggestions_found.c: suggestions computed by the server -------------------------- */
+/* --- suggestion_search_job.c: suggestions computed by the server ---------------------- */
 
 /* Schedules the daily search for mutual friends and for friends on connected platforms; the first
  * run is within 24 hours. */

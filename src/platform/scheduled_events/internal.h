@@ -117,7 +117,7 @@ enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t 
 extern const struct job_kind scheduled_event_job;
 enum err events_cancel_of_channel(struct call *call, const struct channel *c);
 
-/* --- permits.c ------------------------------------------------------------------------ */
+/* --- permission_checks.c -------------------------------------------------------------- */
 
 /* Check whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT,
  * ERR_MISSING_PERMISSIONS. */

@@ -74,7 +74,7 @@ bool search_terms_match(const struct search_terms *t, struct search_document *d)
 bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                                 double *ret_score);
 
-/* --- places.c: channels that the caller may search ------------------------------------ */
+/* --- searchable_channels.c: channels that the caller may search ----------------------- */
 
 /* ERR_MISSING_PERMISSIONS: the caller can read no channel of the guild. */
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,

@@ -1,4 +1,4 @@
-/* guild_stickers_read.c - creates, modifies and deletes stickers of guilds. */
+/* guild_stickers.c - creates, modifies and deletes stickers of guilds. */
 #include "platform/stickers/internal.h"
 
 #include <string.h>

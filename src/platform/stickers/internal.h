@@ -19,7 +19,7 @@ enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 /* Reads the sticker {sticker.id}, which must belong to the guild of the path, if it has one. */
 enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 
-/* --- guild_stickers_read.c: handlers ------------------------------------------------------- */
+/* --- guild_stickers.c: handlers ------------------------------------------------------------ */
 
 extern const struct type sticker_draft_body, sticker_patch_body;
 enum err prepare_create_guild_sticker(struct call *call);

@@ -103,7 +103,7 @@ enum err template_save_source(struct tx *tx, const struct guild_template *t);
 enum err template_delete(struct tx *tx, struct str code);
 enum err template_increment_usage(struct tx *tx, struct str code);
 
-/* --- use.c ---------------------------------------------------------------------------- */
+/* --- use_template.c ------------------------------------------------------------------- */
 
 struct template_guild_draft {
     struct str name;

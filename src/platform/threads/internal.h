@@ -49,7 +49,7 @@ extern const struct type thread_draft_body, message_thread_body, thread_settings
 extern const struct type thread_list_type;
 extern const struct schema archived_query_schema, joined_query_schema, thread_members_query_schema;
 
-/* --- joining.c: thread members -------------------------------------------------------- */
+/* --- membership.c: thread members ----------------------------------------------------- */
 
 /* Sets .member to the guild member. ERR_UNKNOWN_MEMBER: the user is not in the guild. */
 enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
@@ -57,7 +57,7 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
 /* Adds guild members to a thread and emits the events to them and to its viewers. Skips members.
- * told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+ * delivered_to: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,

@@ -10,7 +10,7 @@
 enum err check_view_poll_permission(struct call *call);
 bool poll_has_ended(const struct poll *poll);
 
-/* --- choose.c ------------------------------------------------------------------------- */
+/* --- vote_route.c --------------------------------------------------------------------- */
 
 struct poll_vote_body {
     struct list answer_ids; /* int64_t */

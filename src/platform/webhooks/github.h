@@ -25,7 +25,7 @@ struct github_payload {
     struct list commits; /* struct github_commit */
 };
 
-/* --- github_events.c ------------------------------------------------------------------ */
+/* --- github_embeds.c ------------------------------------------------------------------ */
 
 /* Builds the embed of an event. False: the event is not shown. Missing required fields are form
  * errors. */

@@ -74,7 +74,7 @@ extern const struct type slack_body;
 enum err prepare_execute_slack_webhook(struct call *call);
 enum err execute_slack_webhook(struct call *call);
 
-/* --- github.c, github_events.c -------------------------------------------------------- */
+/* --- github.c, github_embeds.c -------------------------------------------------------- */
 
 extern const struct type github_body;
 enum err prepare_execute_github_webhook(struct call *call);

@@ -55,14 +55,14 @@ void world_check_string_list(struct form *form, const struct json_path *here, co
 void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
                              const struct opt_str *perms);
 
-/* --- rights.c: permission sets in readable form --------------------------------------- */
+/* --- permission_names.c: permission sets in readable form ----------------------------- */
 
 /* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is the bad value. */
 bool permission_names_parse(struct str json, struct arena *arena, uint64_t *ret,
                             struct str *ret_wrong);
 struct opt_str permission_names_encode(uint64_t perms, struct arena *arena);
 
-/* --- layout.c: readable text ---------------------------------------------------------- */
+/* --- json_layout.c: readable text ----------------------------------------------------- */
 
 /* Formats JSON with one line for each object without nested objects. */
 void world_format_json(struct str json, struct buf *out);

@@ -56,7 +56,7 @@ struct world_parts {
         .name = STR_INIT(name_) \
     }
 
-/* --- parts.c -------------------------------------------------------------------------- */
+/* --- world_parts.c -------------------------------------------------------------------- */
 
 struct world_format;
 const struct world_format *world_format_of_domains(const struct domain *const *domains);

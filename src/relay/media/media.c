@@ -389,8 +389,8 @@ static void rtcp_record_hash(struct relay_participant *s, uint64_t hash)
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be told from a new one:
- * they do not update the client's address, and their number is limited. */
+/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
+ * new one: they do not update the client's address, and their number is limited. */
 static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram,
                         const union media_address *from)
 {

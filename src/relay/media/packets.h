@@ -112,7 +112,7 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
-/* Whether no more beginnings can be stored, so that restarts cannot be told from replays. */
+/* Whether no more beginnings can be stored, so that restarts and replays look the same. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 

@@ -27,7 +27,7 @@ struct archive {
     crypto_generichash_state lines;
     int64_t files, bytes;            /* totals so far */
     int64_t damaged;                 /* number of "damaged" lines so far */
-    char sum[ARCHIVE_CHECKSUM_SIZE]; /* of the last file, in hex */
+    char sum[ARCHIVE_CHECKSUM_SIZE]; /* SHA-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush */
     int64_t room, room_at;           /* size and offset of a file that the caller writes itself */
     int64_t next_at; /* reading: offset after the last "file" line; -1 in a stream */

@@ -19,7 +19,7 @@ struct postgres_statement;
 struct postgres_parameters;
 struct postgres;
 
-/* Time limit of the running read; a read that exceeds it is aborted and queued again (lanes.c). */
+/* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
 struct read_time_limit {
     int64_t until;             /* end of the time limit; 0: no limit */
     unsigned free_round_trips; /* round trips that still extend the limit */
@@ -42,7 +42,7 @@ struct postgres_conn {
     int64_t position;                   /* last log position that this connection got; 0: none */
     bool ending;                        /* COMMIT of a read was sent, its result is not read yet */
     bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
-    bool is_over;                       /* that COMMIT has succeeded */
+    bool is_over;                       /* this COMMIT has succeeded */
     bool wants_more;                    /* the read needs another query after that COMMIT, so it
                                          * restarts */
     unsigned began;                     /* round trips of this transaction so far */
@@ -195,7 +195,7 @@ void postgres_remove_folder_mark(const struct postgres *p);
 /* Fails if blobs are in the folder but expected in the database, or vice versa. */
 enum err postgres_check_blob_location(const struct postgres *p, struct postgres_conn *c);
 
-/* --- commit order, line.c ------------------------------------------------------------- */
+/* --- commit order, commit_order.c ----------------------------------------------------- */
 
 struct commit_order {
     pthread_mutex_t lock;
@@ -218,7 +218,7 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* separate connection (store_side): ignores the lock `writing` */
+    bool is_separate;        /* separate connection, which ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -239,7 +239,8 @@ struct postgres {
     struct commit_order commit_order;
     struct read_statistics {
         _Atomic uint16_t both;
-    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name, see kinds.c */
+    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name, see
+                                                read_statistics.c */
     pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
                                         * often */
     _Atomic unsigned connected;        /* number of connected workers */
@@ -276,7 +277,7 @@ void postgres_worker_close(struct postgres_worker *w);
 /* Main function of a worker's thread. */
 void *postgres_worker_thread(void *arg);
 
-/* --- statistics of reads, kinds.c ------------------------------------------------------ */
+/* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
 /* Whether recent reads of this name needed at most so many round trips. */
 bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips);

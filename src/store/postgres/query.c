@@ -103,7 +103,7 @@ bool send_prepared_statement(struct postgres_conn *c, const struct postgres_stat
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
 
-/* --- queued statements (errands): prefetched queries and deferred writes ---------------- */
+/* --- queued statements: prefetched queries and deferred writes --------------------------- */
 
 static void queued_remove(struct postgres_conn *c, unsigned i)
 {

@@ -41,7 +41,7 @@ struct sqlite_conn {
     bool has_lost_track;       /* SQLite itself prepared a writing statement, so its columns
                                 * are unknown */
     unsigned dependencies_age; /* how often has_lost_track was set */
-    struct query_cache *cache; /* of a loop's connection or the writer's; or NULL */
+    struct query_cache *cache; /* only on the connections of loops and the writer; else NULL */
     uint64_t number;           /* unique in the process */
     /* Readers: rows show at least `seen` commits. SQLite's snapshot begins with the first
      * statement, so a read that finds all its rows in caches does not call SQLite. */
@@ -57,7 +57,7 @@ struct sqlite_conn {
 /* Opens the file, or creates it. Logs failures. */
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
-/* Paces the disk writes of the connection (paced.c). */
+/* Paces the disk writes of the connection (write_pacing.c). */
 void sqlite_conn_pace_writes(struct sqlite_conn *c);
 /* hurry: write without pauses, because a caller waits for the end of the checkpoint. */
 void sqlite_pacing_disable(bool hurry);
@@ -75,7 +75,7 @@ enum err sqlite_snapshot_begin(struct tx *tx);
 /* Whether cached rows are consistent with the rows of the snapshot. */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c);
 
-/* --- time limit of a read, share.c ------------------------------------------------------ */
+/* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
 /* watch functions set the limit of a connection. Between begin and end the time of a read is
  * measured; by_row: also at each row. end returns true if the limit was exceeded and the result
@@ -153,7 +153,7 @@ void query_cache_free(struct query_cache *cache); /* accepts NULL */
 /* Number of cache hits. */
 uint64_t query_cache_count_hits(const struct query_cache *cache);
 
-/* --- replaced file functions, methods.c -------------------------------------------------- */
+/* --- replaced file functions, file_methods.c --------------------------------------------- */
 
 struct replaced_file_methods {
     const sqlite3_io_methods *original; /* original table; NULL: no file was changed yet */
@@ -164,7 +164,7 @@ struct replaced_file_methods {
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
                           void (*change)(sqlite3_io_methods *to));
 
-/* --- combined WAL writes, gather.c: called on the writer's thread ----------------------- */
+/* --- combined WAL writes, wal_write_buffer.c: called on the writer's thread ------------- */
 
 /* Buffers WAL writes of the writer; does nothing where a commit does not end with a sync. */
 void wal_write_buffer_begin(struct sqlite_conn *c);
@@ -226,7 +226,7 @@ enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
 enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
                                      struct sqlite_conn **conn);
 
-/* --- long reads, aside.c -------------------------------------------------------------- */
+/* --- long reads, background_readers.c ------------------------------------------------- */
 
 void background_readers_start(struct sqlite *q);
 /* Finishes all waiting reads. */
@@ -260,7 +260,7 @@ enum err sqlite_check_integrity(struct store *s);
 /* Runs a pragma that checks the database; logs each fault. True: no fault. */
 bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma);
 
-/* --- a database within another file, into.c ------------------------------------------- */
+/* --- a database within another file, embedded_database.c ------------------------------ */
 
 struct embedded_database;
 

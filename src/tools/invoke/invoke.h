@@ -2,10 +2,10 @@
  *
  *   invoke.c   authentication and sequence of steps (start here)
  *   steps.c    command, component press, form
- *   line.c     parses "/weather city:Oslo" into a request body
- *   places.c   finds channels, users and roles by name
- *   wait.c     gateway events of an invocation
- *   reason.c   why there was no reply
+ *   command_line.c     parses "/weather city:Oslo" into a request body
+ *   find_by_name.c   finds channels, users and roles by name
+ *   wait_for_reply.c     gateway events of an invocation
+ *   failure_reason.c   why there was no reply
  *   show.c     output as text or JSON */
 #ifndef TOOLS_INVOKE_INVOKE_H
 #define TOOLS_INVOKE_INVOKE_H
@@ -48,7 +48,7 @@ bool invoke_connect(struct invoke_run *v, const struct config *config);
 void invoke_revoke_token(struct invoke_run *v);
 bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* --- places.c ------------------------------------------------------------------------- */
+/* --- find_by_name.c ------------------------------------------------------------------- */
 
 bool find_channel_option(struct invoke_run *v);
 /* Find an object by id, mention or name in the guild; return 0 after printing an error. */
@@ -57,7 +57,7 @@ snowflake find_role_by_text(struct invoke_run *v, struct str text);
 snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
 snowflake find_channel_by_text(struct invoke_run *v, struct str text);
 
-/* --- line.c --------------------------------------------------------------------------- */
+/* --- command_line.c ------------------------------------------------------------------- */
 
 /* A pair key:value; quotes allow spaces. */
 struct key_value_pair {
@@ -71,7 +71,7 @@ bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *
 bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
                         struct str *ret_data);
 
-/* --- wait.c --------------------------------------------------------------------------- */
+/* --- wait_for_reply.c ----------------------------------------------------------------- */
 
 struct received_user {
     snowflake id;
@@ -125,7 +125,7 @@ const struct received_message *decode_received_message(struct invoke_run *v, str
 
 void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
-/* --- reason.c ------------------------------------------------------------------------- */
+/* --- failure_reason.c ----------------------------------------------------------------- */
 
 /* Finds in the running server's traffic log why there is no reply; NULL: unknown. A refused reply
  * sets INVOKE_FAILED, even if the server still waits for another one. */

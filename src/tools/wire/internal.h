@@ -1,4 +1,4 @@
-/* internal.h - declarations shared by wire.c, line.c and gateway.c. */
+/* internal.h - declarations shared by wire.c, connection.c and gateway.c. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 

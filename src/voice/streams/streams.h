@@ -95,7 +95,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
 /* Hook: applies mute, deafen and suppress of a voice state to its streams. */
 enum err streams_on_voice_change(struct call *call, const struct voice_state *s);
 
-/* --- orders.c: op 18 to 22 ------------------------------------------------------------ */
+/* --- opcodes.c: op 18 to 22 ----------------------------------------------------------- */
 
 extern const struct type type_stream_request, type_stream_key_request, type_stream_pause;
 

@@ -17,7 +17,7 @@ struct event_storm {
     struct gateway *gateway;
     struct test_guild test_guild;
     _Atomic int published;
-    _Atomic int slowest; /* what every listener has received */
+    _Atomic int slowest; /* number of messages that every listener has received */
     _Atomic bool stop;
 };
 

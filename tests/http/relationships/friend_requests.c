@@ -226,13 +226,13 @@ static void suggested_users_can_be_sent_friend_requests(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, 4);
     expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
     expect_silence(p.ada);
-    /* A suggested user is not marked as stranger request. */
+    /* The request of a suggested user has no `stranger_request`. */
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': false, 'should_notify': true}");
     expect_notice(p.bob, REQUESTED, p.ada);
     expect_silence(p.bob);
 }
 
-/* --- stranger and spam requests ------------------------------------------------------- */
+/* --- stranger_request, and spam requests ---------------------------------------------- */
 
 static void accepting_a_stranger_request_requires_confirmation(struct world *w)
 {
@@ -454,7 +454,7 @@ static void friend_requests_are_limited_to_50_per_day(struct world *w)
     world_wait(w, 61);
     struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
     expect_error(a, 429, 31001);
-    expect_rate_limit_headers(a, 10, 9); /* of this minute's limit; the daily one is reached */
+    expect_rate_limit_headers(a, 10, 9); /* this minute's limit; the daily one is reached */
     world_wait(w, 24 * 3600);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
 }

@@ -158,13 +158,13 @@ static void traffic_records_contain_hints_for_likely_mistakes(struct world *w)
         const char *path, *authorization, *hint;
     } cases[] = {
         { "/v10/users/@me", "", "is /api missing" },
-        { "/api/v10/v10/users/@me", "", "the version is there twice" },
-        { "/api/api/v10/users/@me", "", "/api is there twice" },
-        { "/api/v10//users/@me", "", "a slash too many" },
+        { "/api/v10/v10/users/@me", "", "the API version twice" },
+        { "/api/api/v10/users/@me", "", "contains /api twice" },
+        { "/api/v10//users/@me", "", "contains //" },
         { "/api/v10/chanels/1", "", "no such route" },
         { "/api/v10/users/@me", "", "no Authorization header" },
-        { "/api/v10/users/@me", "Authorization: abc\r\n", "is it a bot's?" },
-        { "/api/v10/users/@me", "Authorization: Bot Bot abc\r\n", "in front twice" },
+        { "/api/v10/users/@me", "Authorization: abc\r\n", "for a bot's token" },
+        { "/api/v10/users/@me", "Authorization: Bot Bot abc\r\n", "begins with \"Bot \" twice" },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -75,7 +75,7 @@ static void large_room_is_suppressed_in_batches(struct world *w)
     const struct dom *event = world_last_event(w, "VOICE_STATE_UPDATE");
     expect(str_is(dom_at(event, "user_id")->text, h.bob->id));
     expect(dom_at(event, "suppress")->truth && dom_at(event, "member.user.username"));
-    /* Of changes in quick succession the last one applies to everyone. */
+    /* After changes in quick succession the last one applies to everyone. */
     set_speak_permission(&h, true);
     set_speak_permission(&h, false);
     set_speak_permission(&h, true);

@@ -21,7 +21,7 @@ struct pet {
     struct pet *parent;
     struct pet *mate;
     struct list pets;
-    struct opt_object place;
+    struct opt_object location;
     struct str colour;
     struct opt_int safe;
 };
@@ -77,7 +77,7 @@ static const struct field pet_fields[] = {
     { FIELD(struct pet, parent), .type = &pet, .flags = OPTIONAL },
     { FIELD(struct pet, mate), .type = &pet, .flags = OPTIONAL | NULLABLE, .doc = "Mate" },
     { FIELD(struct pet, pets), .type = &pets, .flags = OPTIONAL },
-    { FIELD(struct pet, place), .type = &spot, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct pet, location), .type = &spot, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct pet, colour), .type = &colour, .flags = OPTIONAL, .fallback_text = "red" },
     { FIELD(struct pet, safe), .type = &safe, .flags = OPTIONAL },
     { 0 },
@@ -128,7 +128,7 @@ static void json_schema_lists_every_field_of_an_object(void **state)
         "\"parent\":{\"$ref\":\"#/components/schemas/Pet\"},"
         "\"mate\":{\"anyOf\":[{\"$ref\":\"#/components/schemas/Pet\"},{\"type\":\"null\"}],\"description\":\"Mate\"},"
         "\"pets\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Pet\"}},"
-        "\"place\":{\"type\":[\"object\",\"null\"],\"properties\":{\"x\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9,\"default\":0}}},"
+        "\"location\":{\"type\":[\"object\",\"null\"],\"properties\":{\"x\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9,\"default\":0}}},"
         "\"colour\":{\"type\":\"string\",\"enum\":[\"red\"],\"default\":\"red\"},"
         "\"safe\":{\"type\":\"integer\",\"minimum\":-9007199254740992,\"maximum\":9007199254740992}"
         "},\"required\":[\"name\",\"nick\"]}");

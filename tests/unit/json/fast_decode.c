@@ -21,14 +21,14 @@ struct box {
     struct opt_list words;
     struct list few;
     struct str raw;
-    struct opt_str kept;
+    struct opt_str copy;
     struct opt_int number;
     int64_t level;
     struct opt_bool on;
     struct opt_real ratio;
     struct opt_list boxes, numbers;
     struct opt_id owner;
-    uint64_t rights;
+    uint64_t bitset;
     struct opt_int at, mode;
     int64_t moved;
     struct opt_bool loose;
@@ -82,7 +82,7 @@ static const struct field box_fields[] = {
     { FIELD(struct box, words), .type = &words, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct box, few), .type = &few, .flags = OPTIONAL },
     { FIELD(struct box, raw), .type = &raw, .flags = OPTIONAL },
-    { FIELD(struct box, kept), .type = &raw, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct box, copy), .type = &raw, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct box, number), .type = &number, .flags = OPTIONAL },
     { FIELD(struct box, level), .type = &level, .flags = OPTIONAL, .fallback = 7 },
     { FIELD(struct box, on), .type = &flag, .flags = OPTIONAL },
@@ -90,7 +90,7 @@ static const struct field box_fields[] = {
     { FIELD(struct box, boxes), .type = &boxes, .flags = OPTIONAL },
     { FIELD(struct box, numbers), .type = &numbers, .flags = OPTIONAL },
     { FIELD(struct box, owner), .type = &id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct box, rights), .type = &bits, .flags = OPTIONAL, .fallback = 5 },
+    { FIELD(struct box, bitset), .type = &bits, .flags = OPTIONAL, .fallback = 5 },
     { FIELD(struct box, at), .type = &moment, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct box, mode), .type = &mode, .flags = OPTIONAL },
     { FIELD(struct box, moved), .type = &clamped, .flags = OPTIONAL, .fallback = 3 },
@@ -100,16 +100,16 @@ static const struct field box_fields[] = {
     { 0 },
 };
 
-static _Thread_local struct form_text_info delivered_to;
+static _Thread_local struct form_text_info checked_text;
 
 static void box_check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct box *b = object;
-    struct json_path place = json_path_key(here, STR("v"));
+    struct json_path path = json_path_key(here, STR("v"));
 
-    delivered_to = form->text;
+    checked_text = form->text;
     if (str_is(b->v, "bad"))
-        form_add_error(form, &place, "BAD", "bad");
+        form_add_error(form, &path, "BAD", "bad");
 }
 
 static const struct schema box_schema = {
@@ -520,7 +520,7 @@ static void fast_and_slow_decoders_agree_on_unusual_bodies(void **state_)
         "{'name':'abc','v':'bad','boxes':[{'name':'x','v':'bad'},{'v':'bad'},{'name':'y'}]}",
         "{'name':'abc','boxes':[{'name':'x'},{'name':'x'},{'name':'x'},{'name':'x'}]}",
         "{'name':'abc','boxes':[{'name':'x'}{'name':'x'}]}",
-        "{'name':'abc','raw':'\\u0000','kept':'\\ud800'}",
+        "{'name':'abc','raw':'\\u0000','copy':'\\ud800'}",
         "{'name':'abc','description':'ab'}",
         "{'name':'abc','description':'abc'}",
         "{'name':'abc','description':'abcde'}",
@@ -644,12 +644,12 @@ static void schema_checks_receive_the_source_text(void **state_)
     (void)state_;
     assert_int_equal(
         schema_decode(&box, STR_CONCAT(arena, STR("  "), one, STR("  ")), &form, &value), OK);
-    assert_int_equal(delivered_to.bytes, one.n);
-    assert_true(delivered_to.plain);
+    assert_int_equal(checked_text.bytes, one.n);
+    assert_true(checked_text.plain);
     assert_int_equal(schema_decode(&box, STR("{\"name\":\"abc\",\"x\":\"\\n\"}"), &form, &value),
                      OK);
-    assert_int_equal(delivered_to.bytes, 23);
-    assert_false(delivered_to.plain);
+    assert_int_equal(checked_text.bytes, 23);
+    assert_false(checked_text.plain);
     assert_int_equal(form.text.bytes, 0);
     arena_free(arena);
 }

@@ -122,8 +122,7 @@ static bool journal_allocate_slots(struct journal *l)
         posix_fallocate(l->fd, (off_t)journal_slot_offset(l->used),
                         (off_t)SLOTS_ALLOCATED_AT_ONCE * JOURNAL_SLOT_BYTES) != 0) {
         if (!l->full)
-            log_warn("gateway: %s has no room; some sessions will not outlive a server that is "
-                     "killed",
+            log_warn("gateway: the journal %s is full; some sessions will not survive a crash",
                      l->path);
         l->full = true;
         return false;

@@ -30,7 +30,7 @@ struct journal_head {
 /* Reads the kernel's boot id; empty if there is none. */
 void read_kernel_boot_id(char out[JOURNAL_BOOT_ID]);
 
-_Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a session has its slot");
+_Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a slot fits into its space");
 
 static inline size_t journal_slot_offset(uint32_t slot)
 {

@@ -60,7 +60,7 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
 void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
-/* --- replica_answers.c: requests for copies ------------------------------------------- */
+/* --- replica_requests.c: requests for copies ------------------------------------------ */
 
 enum journal_result replica_session_check_seq(const struct replica *k,
                                               const struct replica_session *s, uint64_t seq,

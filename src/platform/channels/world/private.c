@@ -1,4 +1,4 @@
-/* world_private.c - import and export of direct channels and groups in world files. */
+/* private.c - import and export of direct channels and groups in world files. */
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"

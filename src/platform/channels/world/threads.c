@@ -1,4 +1,4 @@
-/* world_threads.c - import and export of forum settings, tags and threads in world files. */
+/* threads.c - import and export of forum settings, tags and threads in world files. */
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"

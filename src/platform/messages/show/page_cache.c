@@ -1,6 +1,7 @@
 /* page_cache.c - cache of encoded message pages, for SQLite only (store/result_cache.h). A page is
- * cached if all of its messages have precomputed JSON (shown.c). It is valid while the rows of its
- * messages, their authors and the channel are unchanged. Permissions are checked before. */
+ * cached if all of its messages have precomputed JSON (precomputed_json.c). It is valid while the
+ * rows of its messages, their authors and the channel are unchanged. Permissions are checked
+ * before. */
 #include "platform/messages/internal.h"
 
 #include "store/result_cache.h"

@@ -33,7 +33,7 @@ extern const struct type world_forward_type;
 void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
                                struct message *ret);
 enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to);
-/* speakers.c: the author of a message; author 0: not found, and a form error is reported. */
+/* authors.c: the author of a message; author 0: not found, and a form error is reported. */
 struct world_message_author {
     snowflake author, webhook; /* both are the webhook's id if a webhook is the author */
     struct opt_str name, avatar;

@@ -8,7 +8,7 @@
 #include "support/test_work.h"
 
 struct stored_read {
-    struct snapshot_version seen; /* of the first read */
+    struct snapshot_version seen; /* version at the first read */
     bool again, user, other;
 };
 

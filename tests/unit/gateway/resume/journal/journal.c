@@ -22,8 +22,8 @@ enum { LONGEST = 2000 };
 /* Messages that a session received: an event number, NUMBER_TRANSIENT or NUMBER_RESPONSE. */
 struct memory {
     uint64_t delivered_to[LONGEST];
-    uint64_t seq;      /* of the last message */
-    uint64_t position; /* of the loop's last event */
+    uint64_t seq;      /* sequence number of the last message */
+    uint64_t position; /* log position of the loop's last event */
 };
 
 static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
