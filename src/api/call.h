@@ -205,9 +205,9 @@ void call_emit(struct call *call, enum event event, struct audience to, const st
 void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
                                 snowflake guild_id, const struct schema *schema,
                                 const void *object);
-/* Emits an event whose payload is already JSON in the call's arena; only for events without facts
- * (event_routing.h). guild_id: guild whose shard of a bot receives the event if it goes to an
- * account, or 0. */
+/* Emits an event whose payload is already JSON in the call's arena; only for events without routing
+ * fields. guild_id: guild whose shard of a bot receives the event if it goes to an account, or
+ * 0. */
 void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
                     struct str json);
 

@@ -288,7 +288,6 @@ void token_use_writer_free(struct token_use_writer *u);
 /* --- jobs.c ------------------------------------------------------------------------ */
 
 struct job_scheduler *jobs_new(struct api *api);
-/* Starts the scheduler. */
 void jobs_start(struct job_scheduler *jobs, struct loop *loop);
 /* Starts no further jobs; running jobs continue until api_wait_for_calls. */
 void jobs_stop(struct job_scheduler *jobs);

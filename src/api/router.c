@@ -130,7 +130,6 @@ static struct route_node *find_or_add_segment(struct route_node *n, struct str s
     return find_or_add_parameter(n, r, route, has_prefix);
 }
 
-/* Returns true if a parameter of the path has a prefix. */
 static bool has_prefixed_parameter(const struct path_segments *path,
                                    const struct domain *const *domains)
 {

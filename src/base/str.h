@@ -1,7 +1,8 @@
 /* str.h - text as a pointer and a length.
  *
  * A struct str points to bytes owned by others: a literal, a request, an arena. It is not
- * NUL-terminated and may contain NUL bytes. */
+ * NUL-terminated and may contain NUL bytes. Folder base/ has text, memory, maps, time and ids. It
+ * uses no other folder and owns no table. Start with this file, arena.h and errors.h. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 

@@ -241,8 +241,7 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of other nodes were received yet: declare no node dead for two leases
-     * (may_declare_nodes_dead). */
+    /* No heartbeats of other nodes were received yet: declare no node dead for two leases. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start the thread that follows the event log");

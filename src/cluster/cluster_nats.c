@@ -3,8 +3,8 @@
  *
  * The log is authoritative: frames that are lost or too large are read from it. Messages are
  * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
- * contains a digest of the database's identity, so that several clusters can share one NATS server.
- */
+ * contains a digest of the database's identity, so several clusters can share one NATS server.
+ *  */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* frame_sequencer.c - delivers the frames of all nodes in the order of their positions (see
- * frame_sequencer.h). */
+/* frame_sequencer.c - delivers the frames of all nodes in the order of their positions. */
 #include "cluster/frame_sequencer.h"
 
 #include <pthread.h>

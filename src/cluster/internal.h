@@ -137,11 +137,9 @@ bool log_gap_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
 
-/* Registers this node. */
 enum err node_register(struct cluster *c);
 /* Writes a heartbeat with the position of this node; declares silent nodes dead. */
 enum err node_heartbeat(struct cluster *c);
-/* Publishes the position of this node. */
 enum err node_publish_position(struct cluster *c);
 /* Returns the least position of all other living nodes. */
 enum err read_least_node_position(struct cluster *c, int64_t *ret);

@@ -114,7 +114,6 @@ enum err encode_command(struct arena *arena, const struct command *k, struct for
 /* Returns the stored texts of an unchanged command, for command_reply_json only. */
 struct encoded_command texts_of_unchanged_command(const struct command *k,
                                                   const struct command_row *row);
-/* Returns the JSON of a command for a reply. */
 struct str command_reply_json(struct arena *arena, const struct command *k,
                               const struct encoded_command *texts);
 enum err insert_command(struct tx *tx, const struct command *k,

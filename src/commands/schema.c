@@ -117,8 +117,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Checks a change as far as possible without the stored command; apply_command_changes does the
- * rest. */
+/* Checks a change as far as possible without the stored command (see apply_command_changes). */
 static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;

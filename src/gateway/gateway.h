@@ -1,10 +1,10 @@
 /* gateway.h - the gateway: WebSocket sessions that receive events.
  *
- * A client connects, identifies and from then on receives every event that it may see, in order
- * and numbered; after a lost connection it resumes and gets the missed events. A session belongs
- * to the event loop of its socket. The gateway reads platform data only through struct
- * gateway_source. Read next: sessions/gateway_loop.h (structure), fanout/dispatch.h (delivery),
- * resume/resume.h (RESUME). */
+ * A client connects, identifies and from then on receives every event that it may see, in order and
+ * numbered; after a lost connection it resumes and gets the missed events. A session belongs to the
+ * event loop of its socket. The gateway reads platform data only through struct gateway_source.
+ * Read next: sessions/gateway_loop.h (structure), fanout/dispatch.h (delivery), resume/resume.h
+ * (RESUME). Owns the tables of stored sessions; may use cluster/ and below. */
 #ifndef GATEWAY_GATEWAY_H
 #define GATEWAY_GATEWAY_H
 

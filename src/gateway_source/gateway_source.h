@@ -1,7 +1,8 @@
 /* gateway_source.h - reads the data of READY, GUILD_CREATE and permissions for the gateway.
  *
  * The gateway does not include platform folders. It calls this folder through the table struct
- * gateway_source (gateway/gateway.h); source.c fills it. */
+ * gateway_source (gateway/gateway.h); source.c fills it. Owns the table session_starts; may use all
+ * domains. Invariant: all data of one payload comes from one snapshot. Start with source.c. */
 #ifndef GATEWAY_SOURCE_GATEWAY_SOURCE_H
 #define GATEWAY_SOURCE_GATEWAY_SOURCE_H
 

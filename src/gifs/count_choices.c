@@ -199,7 +199,6 @@ static enum err count_term_gif_pairs(struct call *call, int64_t term,
     return e;
 }
 
-/* Counts choices of one term. */
 static enum err count_choices_of_term(struct call *call, const struct gif_choice_row *c,
                                       size_t count)
 {

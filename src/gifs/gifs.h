@@ -2,8 +2,8 @@
  *
  * Owns the catalogue: rows, a full-text index of the store's engine, files as blobs; and the
  * statistics from which trends and suggestions are computed. No route shows which account selected
- * what. `guildhall gifs import` fills the catalogue. Start with routes.c, then search.c;
- * provider_queries.c asks the provider. */
+ * what. `guildhall gifs import` fills the catalogue. May use platform/ and below. Start with
+ * routes.c, then search.c; provider_queries.c asks the provider. */
 #ifndef GIFS_GIFS_H
 #define GIFS_GIFS_H
 

@@ -226,7 +226,6 @@ enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD 
 enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
                                              bool *ret_refresh);
 void provider_cache_store(struct str key, struct str body);
-/* The refresh failed. */
 void provider_cache_refresh_failed(struct str key);
 /* Circuit breaker: returns false for 30 seconds after five failures in a row. */
 bool circuit_breaker_allows(void);

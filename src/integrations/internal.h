@@ -178,7 +178,6 @@ enum err read_link_state_user(struct call *call, const struct link_request *l, s
 void request_linked_account(struct call *call);
 /* Deletes the state and stores the connection, with all effects. */
 enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret);
-/* Deletes a connection, with all effects. */
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
 void emit_connections_update(struct call *call, snowflake user_id);
 

@@ -1,6 +1,9 @@
 /* user.h - users (accounts) and their forms in the API.
  *
- * Everyone can read the partial user; the account itself can read more fields. */
+ * Everyone can read the partial user; the account itself can read more fields. Folder model/ has
+ * the objects that all folders share, with their schemas. It owns no table and may use store/,
+ * net/, json/ and base/. Invariant: one struct and one schema per object. Start here, then read
+ * channel.h and events/events.h. */
 #ifndef MODEL_USER_H
 #define MODEL_USER_H
 

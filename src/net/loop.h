@@ -53,8 +53,8 @@ void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what)
 struct buf;
 void loop_free_buf(struct loop *l, struct buf *b);
 
-/* A callback at the end of every loop iteration, after on_iteration_end. Call on the loop's thread.
- */
+/* A callback at the end of every iteration, after on_iteration_end. Call on the loop's thread.
+ *  */
 struct iteration_end {
     struct link link;
     void (*run)(struct iteration_end *t);

@@ -38,7 +38,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
 void participant_remove(struct relay_participant *s);
 /* Disconnects all participants of a room, without op 13. */
 void room_disconnect_all(struct relay_participants *all, snowflake id);
-/* Callback of the deadlines in relay_participants.late. */
+/* Callback of relay_participants.speaking_deadlines. */
 void on_speaking_deadline(struct deadline *d);
 void participant_close_socket(struct relay_participant *s, enum peer_message_kind kind,
                               enum relay_close_code code);

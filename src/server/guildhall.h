@@ -1,8 +1,8 @@
 /* guildhall.h - the whole server: starts and stops all parts.
  *
  * src/server owns the process: configuration -> store -> loops -> api, gateway, relay -> port. It
- * may use every folder except tools/. main.c runs one server; tests run one per world. Start
- * reading with guildhall_start. */
+ * may use every folder except tools/. main.c runs one server; tests run one per world. Invariant:
+ * the store closes after all parts that use it. Start reading with guildhall_start. */
 #ifndef GUILDHALL_H
 #define GUILDHALL_H
 

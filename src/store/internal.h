@@ -61,8 +61,7 @@ struct engine {
     const char *id_sql, *clustered_sql;
     /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
      * server that ran in the last minute). NULL: only one process uses the database.
-     * before_migration_sql: SQL that runs before a migration while other servers may use the
-     * tables. */
+     * before_migration_sql: SQL that runs before a migration while other servers may run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };

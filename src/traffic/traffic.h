@@ -4,7 +4,7 @@
  * stored, and callers detect that with one atomic load (traffic_is_recorded). Records contain
  * secrets; the code that displays them must redact those (admin/console/traffic_records.h).
  *
- * Uses only base/. Start with traffic_add_record. */
+ * Uses only base/. Owns no table. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 

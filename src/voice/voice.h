@@ -3,7 +3,8 @@
  * gateway opcodes (session_opcodes.c queues them, join.c handles op 4), moderators with routes
  * (moderation.c, states.c). Each change is written in one transaction with its events. relay/
  * carries the media: connections.c checks connections for it, and it receives each committed change
- * (struct relay_voice_state). Start with states.h, then join.c. */
+ * (struct relay_voice_state). May use platform/, relay/ and below. Invariant: a user has at most
+ * one voice state per guild. Start with states.h, then join.c. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 

@@ -6,8 +6,7 @@
  * machine. Routes that move the clock or inject faults also need the option `controls`.
  *
  * Start with traffic_routes.c. command_routes.c has the routes that are operator commands, access.c
- * the access checks, traffic_format.c and redact.c the display of records, traffic_feed.c the live
- * feed. */
+ * the access checks, traffic_format.c and redact.c the display, traffic_feed.c the live feed. */
 #ifndef ADMIN_CONSOLE_WORKBENCH_H
 #define ADMIN_CONSOLE_WORKBENCH_H
 

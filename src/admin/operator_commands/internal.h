@@ -27,10 +27,8 @@ struct operator_command {
 
 /* Runs a command that has row->run_blocking; blocks. */
 enum err operator_command_run_blocking(struct operator_command *o);
-/* Runs the command in the call's transaction, which may be repeated. No effect if the row has
- * run_blocking. */
+/* Runs the command in the call's transaction, which may be repeated; not for run_blocking. */
 enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
-/* Writes the reply of the command. */
 void operator_command_write_reply(const struct operator_command *o, struct buf *out);
 
 /* --- output_rows.c: output rows ------------------------------------------------------- */

@@ -209,7 +209,6 @@ enum err operator_session_action(struct call *call, struct operator_command *o)
         return call_add_field_error(call, "action", FORM_CHOICES,
                                     "Must be one of reconnect, invalidate, resumable, close.");
     if (!close_code_can_be_sent(code))
-        return call_add_field_error(call, "code", FORM_CHOICES,
-                                    "This close code must not be sent.");
+        return call_add_field_error(call, "code", FORM_CHOICES, "This code must not be sent.");
     return act_on_named_session(call, o, (enum gateway_session_action)what, (int)code);
 }

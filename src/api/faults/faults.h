@@ -29,7 +29,6 @@ struct injected_faults;
 struct injected_faults *faults_new(void);
 void faults_free(struct injected_faults *f);
 
-/* True if any fault is set. */
 bool faults_is_any_set(const struct injected_faults *f);
 /* Adds a fault and sets its id. Returns false if MOST_FAULTS are set. All functions of this header
  * may be called from any thread. */

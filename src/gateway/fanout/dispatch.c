@@ -269,8 +269,8 @@ void dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* A user session that arrives from another loop gets these changes from visible_channels.h instead.
- */
+/* A user session that arrives from another loop gets these changes by visible_channels.h.
+ *  */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

@@ -94,10 +94,9 @@ static void on_transfer_requested(struct loop_message *post)
     session_transfers_continue(h->from);
 }
 
-/* A session does not leave while the store is read for it, because the result would be lost, nor
- * in the middle of an event, which it may or may not have received. A session that is itself
- * moving to this loop has to arrive first. A session that moves to another node is requested
- * there later. */
+/* A session does not leave while the store is read for it, because the result would be lost, nor in
+ * the middle of an event, which it may or may not have received. A session that is itself moving to
+ * this loop has to arrive first. A session that moves to another node is requested there later. */
 static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_on_loop(h, o->resumption->number);

@@ -32,9 +32,8 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     atomic_fetch_add(&g->count.connected, 1);
     record_opcode(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
-        gateway_socket_close(p, d->fault,
-                             d->fault == CLOSE_BAD_VERSION ? "unsupported API version"
-                                                           : "invalid encoding");
+        gateway_socket_close(
+            p, d->fault, d->fault == CLOSE_BAD_VERSION ? "invalid version" : "invalid encoding");
         return;
     }
     p->counted = registry_count_unauthenticated(g, websocket_address_key(ws));

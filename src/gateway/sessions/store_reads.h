@@ -55,8 +55,7 @@ void store_read_now(struct gateway_loop *h,
                     struct session_store_read *l); /* starts a read that does not wait for events */
 
 /* Used by the event queue. ordered_reads_are_due: whether the next quiet read may begin, because
- * all events before it are delivered. begin_ordered_reads starts up to ORDERED_READS_AT_ONCE of
- * them. */
+ * all events before it are delivered. begin_ordered_reads starts up to ORDERED_READS_AT_ONCE. */
 bool ordered_reads_are_due(const struct gateway_loop *h);
 void begin_ordered_reads(struct gateway_loop *h);
 

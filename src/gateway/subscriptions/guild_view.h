@@ -74,9 +74,8 @@ void guild_view_remove_channel(struct guild_view *v, snowflake id);
 /* Returns the permissions of the subscribed session in a channel, or in the guild if channel_id
  * is 0. An unknown channel gives no permissions. */
 uint64_t subscription_permissions(struct topic_subscription *seat, snowflake channel_id);
-/* Returns the permissions in the channel of an event. The view has no threads, because a guild
- * may have any number of them: the event of a thread carries the thread's parent, type and
- * members. */
+/* Returns the permissions in the channel of an event. The view has no threads, because a guild may
+ * have any number of them: the event of a thread carries the thread's parent, type and members. */
 uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
 /* Whether the session is a recipient of an event sent with audience_of_role_granters: by its
  * account, or by a role together with MANAGE_ROLES. */

@@ -47,8 +47,7 @@ struct session_subscriptions {
     snowflake user_id;
     struct topics *topics;             /* topics of the session's loop */
     struct topic_subscription **items; /* capacity: a power of two, at least two */
-    struct map
-        *map; /* index by topic if there are more than LINEAR_SEARCH_MAX subscriptions; else NULL */
+    struct map *map; /* index by topic, above LINEAR_SEARCH_MAX subscriptions; else NULL */
     uint32_t count;
     bool visible; /* the session is visible, so it counts as online in its guilds */
 };

@@ -45,8 +45,8 @@ struct event_routing {
     };
 };
 
-/* Extracts the routing fields into the arena; NULL: none. schema: the event's, see event_routing.c.
- */
+/* Extracts the routing fields into the arena; NULL: none. schema: the event's.
+ *  */
 const struct event_routing *event_routing_extract(enum event event, const struct schema *schema,
                                                   const void *object, struct arena *arena);
 

@@ -171,9 +171,8 @@ struct event_routing;
 struct emitted_event {
     enum event event;
     struct audience to;
-    struct str payload; /* JSON of the field "d" */
-    const struct event_routing
-        *routing; /* routing fields (event_routing.h); NULL: the event has none */
+    struct str payload;                  /* JSON of the field "d" */
+    const struct event_routing *routing; /* routing fields; NULL: the event has none */
     struct emitted_event *next;
     struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when it was emitted */
     snowflake guild_id;     /* event to a user about a guild: delivered on its shard; or 0 */

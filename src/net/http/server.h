@@ -162,7 +162,7 @@ enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
  * them in the background. */
 enum { HTTP_GZIP_MAX_BYTES = 128 * 1024 };
 bool http_is_worth_compressing(struct str content_type, size_t length);
-/* Appends the body as gzip, for http_response_head.zipped; level 1 is fastest, 9 smallest. Returns
+/* Appends the body as gzip, for response_head.gzipped; level 1 is fastest, 9 smallest. Returns
  * false, with undefined contents of out, if the result would not be smaller. Thread-safe. */
 bool http_compress_gzip(struct str body, int level, struct buf *out);
 

@@ -10,9 +10,10 @@
  *   server_gzip.c        compression of responses
  *   server_websocket.c   connections that became WebSockets
  *
- * A connection handles one request at a time. While its input is handled, it is home->current:
- * responses collect in home->buffers.out and leave in one write at the end. A closed connection is
- * freed in a later loop iteration, so callers may still read its state. */
+ * A connection handles one request at a time. While its input is handled, it is
+ * server_loop->current: responses collect in server_loop->buffers.out and leave in one write at the
+ * end. A closed connection is freed in a later loop iteration, so callers may still read its state.
+ */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 

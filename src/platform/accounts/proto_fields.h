@@ -18,7 +18,6 @@ bool proto_split_fields(struct arena *a, struct str message, struct list *ret);
  * `but`. */
 struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
                               uint64_t but);
-/* Appends one varint field. */
 void proto_append_varint(struct buf *out, uint64_t number, uint64_t value);
 /* Appends one length-delimited field. */
 void proto_append_bytes(struct buf *out, uint64_t number, struct str message);

@@ -4,8 +4,8 @@
  * arrive through hooks (hooks.h: struct checked_text, struct checked_nickname), which are called
  * only in guilds with enabled rules. The thread pool compiles all rules of a guild into one set
  * (rule_sets.c). The set is cached under the version in the guild's row; a newer version replaces
- * and frees it. Start with routes.c for the rules and with check_texts.c for the check of a text.
- */
+ * and frees it. May use threads/ and below. Start with routes.c for the rules and with
+ * check_texts.c for the check of a text. */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 

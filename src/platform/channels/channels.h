@@ -44,7 +44,6 @@ enum err resolve_channel_by_id(struct call *call, snowflake id);
 /* Prefetches what resolve_channel_by_id reads if the channel's guild is cached; else returns false.
  */
 bool channel_access_prefetch(struct call *call, snowflake id);
-/* True if the guild of this channel is cached. */
 bool channel_guild_is_cached(snowflake id);
 
 /* Computes the permissions of a member in a channel of its guild; the channel's overwrites must be

@@ -59,7 +59,6 @@ enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id
 enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id);
-/* Counts the groups that a user is in. */
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -141,7 +140,6 @@ extern const struct job_kind category_sync_job;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* Creates the initial channels of a guild. */
 enum err guild_channels_create_initial(struct call *call, const struct created_guild *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);

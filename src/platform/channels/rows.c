@@ -17,8 +17,7 @@
     "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
     "applied_tags" counted
 
-/* channel_tails has newer values while many writers are active (update_last_message_id,
- * messages/create.c). */
+/* channel_tails has newer values while many writers are active (messages/create.c). */
 #define LAST_MESSAGE                                                \
     "coalesce((select max(t.last_message_id) from channel_tails t " \
     "where t.channel_id = channels.id), last_message_id)"

@@ -2,7 +2,7 @@
  *
  * Nothing is sold: world files declare SKUs and entitlements, and applications grant test
  * entitlements. A subscription has no row: subscriptions.c derives it from an entitlement to a
- * subscription SKU. Start with routes.c. */
+ * subscription SKU. Owns skus and entitlements. May use invites/ and below. Start with routes.c. */
 #ifndef PLATFORM_ENTITLEMENTS_ENTITLEMENTS_H
 #define PLATFORM_ENTITLEMENTS_ENTITLEMENTS_H
 

@@ -2,7 +2,7 @@
  *
  * A background job appends page after page to a tar file in <data>/exports. After a crash it
  * continues from the position in the job's row. Only the user can download the file, which every
- * node deletes after a week. Start with job.c. */
+ * node deletes after a week. Owns exports. May use invites/ and below. Start with job.c. */
 #ifndef PLATFORM_EXPORTS_EXPORTS_H
 #define PLATFORM_EXPORTS_EXPORTS_H
 

@@ -1,6 +1,6 @@
 /* instance.h - server discovery for web clients that know only the server's address.
  *
- * All routes are public and reveal no user data. Start with routes.c. */
+ * Routes are public and reveal no user data. Owns no table; may use api/. Start with routes.c. */
 #ifndef PLATFORM_INSTANCE_INSTANCE_H
 #define PLATFORM_INSTANCE_INSTANCE_H
 

@@ -1,7 +1,7 @@
 /* invites.h - invites to guilds, groups and friendships.
  *
  * This folder owns the invites table and vanity codes. An invite that grants roles is a credential
- * (rules.c). Start with routes.c. */
+ * (rules.c). May use webhooks/ and below. Start with routes.c. */
 #ifndef PLATFORM_INVITES_INVITES_H
 #define PLATFORM_INVITES_INVITES_H
 

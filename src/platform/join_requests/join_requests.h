@@ -3,8 +3,8 @@
  * While a guild's form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are
  * pending: they see the guild but may not act in it. Accepting rules admits at once; other
  * responses wait for a review by a member with KICK_MEMBERS. This folder owns forms and requests.
- * members/ owns the pending flag, model/permissions/member_permissions.c its permissions. Start
- * with form.c. */
+ * members/ owns the pending flag, model/permissions/member_permissions.c its permissions. May use
+ * invites/ and below. Start with form.c. */
 #ifndef PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 #define PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 

@@ -1,5 +1,7 @@
 /* component.h - message components: buttons, selects, text inputs and their containers. One struct
- * covers all component types; the type decides which members apply. Start with components.c. */
+ * covers all component types; the type decides which members apply. The folder also has embeds
+ * (embed.h) and the stored JSON of both (column_json.h). It owns no table and may use channels/ and
+ * below. Start with components.c. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_H
 

@@ -1,6 +1,7 @@
 /* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create makes
- * every new message, also of webhooks and apps, except imports. Start with send.c (POST), write.c
- * (body to draft), create.c, show.c (row to object). */
+ * every new message, also of webhooks and apps, except imports. Owns the tables messages,
+ * attachments and cloud_uploads. May use message_parts/ and below. Start with send.c (POST),
+ * draft_from_body.c (body to draft), create.c, show/show.c (row to object). */
 #ifndef PLATFORM_MESSAGES_MESSAGES_H
 #define PLATFORM_MESSAGES_MESSAGES_H
 

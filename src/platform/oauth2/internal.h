@@ -147,7 +147,6 @@ enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct li
 enum err authorization_add_scopes(struct call *call, const struct account_app *who,
                                   const struct scopes *scopes, bool installed);
 enum err authorization_delete(struct call *call, const struct authorization *a);
-/* Revokes all tokens of this user and application. */
 enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
                                       snowflake application_id);
 /* Revokes the tokens issued for one code, including those refreshed later. */

@@ -149,7 +149,6 @@ enum err delete_event_exception_response(struct call *call);
 enum err create_event_exception(struct call *call);
 enum err modify_event_exception(struct call *call);
 enum err delete_event_exception(struct call *call);
-/* Subscribes a user to the event. */
 enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snowflake user_id);
 
 #endif

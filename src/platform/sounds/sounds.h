@@ -1,5 +1,5 @@
-/* sounds.h - the soundboard: default sounds, and sounds of guilds. This folder owns the rows, the
- * files and their durations (durations.c). voice/ plays sounds. Start with routes.c. */
+/* sounds.h - the soundboard: default sounds, and sounds of guilds. Owns rows, files and durations
+ * (durations.c). voice/ plays sounds. May use threads/ and below. Start with routes.c. */
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 

@@ -1,5 +1,5 @@
-/* stickers.h - stickers of guilds. This folder owns the rows, the usage checks, the routes and the
- * file URLs. Messages store a copy of the stickers that they show. Start with rows.c. */
+/* stickers.h - stickers of guilds. Owns rows, usage checks, routes and file URLs. Messages store a
+ * copy of the stickers that they show. May use emojis/ and below. Start with rows.c. */
 #ifndef PLATFORM_STICKERS_STICKERS_H
 #define PLATFORM_STICKERS_STICKERS_H
 

@@ -1,6 +1,7 @@
 /* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
  * (source.c), from which new guilds are created in steps (use_template.c). A guild may have 50,000
- * overwrites, so this runs outside of the write transaction. Start with routes.c. */
+ * overwrites, so this runs outside of the write transaction. Owns the table guild_templates. May
+ * use threads/ and below. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 

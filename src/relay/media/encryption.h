@@ -2,8 +2,7 @@
  * participant has one key for both directions. In the AEAD modes a nonce is four bytes that the
  * sender chooses. Client libraries count in either byte order, from 0, from a random number, or
  * again for each track, so a client's nonce is never interpreted as a number. The relay's nonces
- * come from ranges whose first and last byte are far from the client's (struct nonce_range in
- * encryption.c). */
+ * come from ranges whose first and last byte are far from the client's (struct nonce_range). */
 #ifndef RELAY_SEAL_H
 #define RELAY_SEAL_H
 

@@ -388,7 +388,6 @@ static void abandon_stuck_connection(struct loop_reader *r)
     loop_reader_disconnect(r);
 }
 
-/* Whether the socket has unread bytes. */
 static bool socket_has_unread_bytes(const struct loop_reader *r)
 {
     struct pollfd p = { .fd = pq.socket(r->conn.pg), .events = POLLIN };

@@ -239,8 +239,7 @@ struct postgres {
     struct commit_order commit_order;
     struct read_statistics {
         _Atomic uint16_t both;
-    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name, see
-                                                read_statistics.c */
+    } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name */
     pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
                                         * often */
     _Atomic unsigned connected;        /* number of connected workers */

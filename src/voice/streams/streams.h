@@ -73,7 +73,6 @@ void stream_emit_delete(struct call *call, uint64_t session, struct str key, con
 /* Emits STREAM_DELETE to all participants, to the owner with its own reason; clears the owner's
  * self_stream. */
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
-/* Removes a viewer. */
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 

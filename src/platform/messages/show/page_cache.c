@@ -1,7 +1,6 @@
 /* page_cache.c - cache of encoded message pages, for SQLite only (store/result_cache.h). A page is
  * cached if all of its messages have precomputed JSON (precomputed_json.c). It is valid while the
- * rows of its messages, their authors and the channel are unchanged. Permissions are checked
- * before. */
+ * rows of its messages, their authors and the channel are unchanged. Callers check permissions. */
 #include "platform/messages/internal.h"
 
 #include "store/result_cache.h"
