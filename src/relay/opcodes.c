@@ -18,6 +18,7 @@ struct voice_identify {
     snowflake server_id, user_id;
     struct opt_id channel_id;
     struct str session_id, token;
+    struct opt_int max_dave_protocol_version;
     bool video;
     struct list streams;
 };
@@ -27,6 +28,8 @@ static const struct field identify_fields[] = {
     { FIELD(struct voice_identify, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, session_id), .type = &type_text },
     { FIELD(struct voice_identify, token), .type = &type_text },
+    { FIELD(struct voice_identify, max_dave_protocol_version), .type = &type_int,
+      .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, video), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, streams), .type = &type_voice_layers, .flags = OPTIONAL },
     { 0 },
@@ -106,6 +109,7 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     c->loop = p->loop_state->loop;
     c->number = p->number;
     c->version = p->version;
+    c->dave_version = in->max_dave_protocol_version.value >= DAVE_VERSION ? DAVE_VERSION : 0;
     c->layer_count = parse_video_layers(in->video, &in->streams, c->layers);
     p->state = VOICE_IDENTIFYING;
     pending_identify_add(c);
@@ -302,6 +306,10 @@ const struct voice_op_row voice_op_rows[] = {
     { VOICE_MEDIA_SINK_WANTS, "voice_wants", false, &type_voice_video_request,
       handle_voice_video_request, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, handle_voice_version },
+    { VOICE_TRANSITION_READY, "voice_transition_ready", false, &type_voice_transition,
+      handle_voice_transition_ready, NULL },
+    { VOICE_INVALID_COMMIT, "voice_invalid_commit", false, &type_voice_transition,
+      handle_voice_invalid_commit, NULL },
     { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_no_route },
     { 0 },
 };
@@ -363,15 +371,19 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
     void *decoded;
     int64_t op;
 
-    /* Binary messages belong to end-to-end encryption, which is not negotiated, so ignore them. */
-    if (p->closing || opcode != WS_TEXT)
+    if (p->closing)
         return;
     arena_reset(p->loop_state->arena);
     if (!is_within_rate_limit(p)) {
         voice_peer_close(p, RELAY_RATE_LIMITED, "too many messages");
         return;
     }
-    if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
+    if (opcode == WS_BINARY) {
+        handle_voice_binary(p, payload);
+        return;
+    }
+    if (payload.n == 0 || payload.n > VOICE_MAX_MESSAGE ||
+        schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
         voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }

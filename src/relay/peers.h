@@ -61,6 +61,14 @@ struct voice_op_row {
 };
 extern const struct voice_op_row voice_op_rows[];
 
+/* --- dave/opcodes.c: opcodes of end-to-end encryption ---------------------------------- */
+
+extern const struct type type_voice_transition;
+void handle_voice_transition_ready(struct voice_peer *p, const void *d);
+void handle_voice_invalid_commit(struct voice_peer *p, const void *d);
+/* Handles a binary message: opcodes 26 and 28. */
+void handle_voice_binary(struct voice_peer *p, struct str message);
+
 /* --- video_opcodes.c: opcodes about video --------------------------------------------- */
 
 extern const struct type type_voice_layers; /* in IDENTIFY */

@@ -642,10 +642,10 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
         m->requested--;
     if (outdated || !room->version)
         return DAVE_OUTDATED;
-    if ((!requested && !member_may_send_package(m, now)) ||
-        !mls_key_package_read(payload, user, &k)) {
+    bool allowed = requested || member_may_send_package(m, now);
+    if (!allowed || !mls_key_package_read(payload, user, &k)) {
         room->config.counters->refused_key_packages++;
-        return DAVE_REFUSED;
+        return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
     /* The client has forgotten the keys of an earlier package and its leaf. */
     if (m->proposed) {
