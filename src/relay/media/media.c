@@ -249,9 +249,10 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
 
     for (size_t i = 0; i < room->count;) {
         struct relay_participant *to = room->participants[i];
-        bool receives = dave && !to->dave_version  ? false
-                        : ssrc == from->media.ssrc ? receives_audio(to, from)
-                                                   : participant_receives_video(to, from, ssrc);
+        bool decodes = !dave || to->dave_version;
+        bool receives =
+            decodes && (ssrc == from->media.ssrc ? receives_audio(to, from)
+                                                 : participant_receives_video(to, from, ssrc));
 
         if (!receives || send_or_disconnect(w, to, encrypt_for_participant(w, to)))
             i++;
