@@ -10,7 +10,12 @@
 #include "json/schema.h"
 #include "model/fields/types.h"
 
-enum { RATE_WINDOW_MS = 60 * 1000, RATE_MESSAGES = 600, NUMBER_TEXT_SIZE = 32 };
+enum {
+    RATE_WINDOW_MS = 60 * 1000,
+    RATE_MESSAGES = 600,
+    RATE_SELECTS = 30, /* op 1: each changes the keys of an encrypted room for all members */
+    NUMBER_TEXT_SIZE = 32
+};
 
 /* --- IDENTIFY and RESUME -------------------------------------------------------------- */
 
@@ -168,6 +173,10 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
     const struct voice_select *in = d;
     const struct encryption_mode *mode = in->data ? encryption_mode_find(in->data->mode) : NULL;
 
+    if (++p->selects > RATE_SELECTS) {
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many protocol selections (op 1)");
+        return;
+    }
     if (!str_is(in->protocol, "udp")) {
         voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
         return;
@@ -328,7 +337,7 @@ static bool is_within_rate_limit(struct voice_peer *p)
 
     if (now - p->window_ms >= RATE_WINDOW_MS) {
         p->window_ms = now;
-        p->messages = p->videos = 0;
+        p->messages = p->videos = p->selects = 0;
     }
     return ++p->messages <= RATE_MESSAGES;
 }

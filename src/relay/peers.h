@@ -19,8 +19,8 @@ struct voice_peer {
     bool lost_route;          /* the client has sent op 32 (no route) */
     struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    unsigned messages, videos; /* counts in the rate-limit window; videos: op 12, which is sent to
-                                * the whole room */
+    unsigned messages, selects, videos; /* counts in the rate-limit window; videos: op 12, which is
+                                         * sent to the whole room */
 };
 
 /* Voice sockets of one event loop. */

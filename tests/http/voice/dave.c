@@ -465,6 +465,23 @@ static void key_packages_are_verified_and_limited(struct world *w)
     voice_client_hang_up(&p);
 }
 
+static void protocol_selections_are_limited(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct voice_client p = call_with(&h, h.ada, h.voice, 1);
+
+    /* Each selection starts encryption again. */
+    for (int i = 1; i < 30; i++) {
+        voice_client_select(&p, VOICE_CLIENT_AES);
+        expect(p.described == 1);
+        voice_client_await(&p, DAVE_EXTERNAL_SENDER);
+    }
+    conn_send(p.gate, "{'op': 1, 'd': {'protocol': 'udp', 'data': {'address': '127.0.0.1', "
+                      "'port': 1, 'mode': 'aead_aes256_gcm_rtpsize'}}}");
+    expect_cut(&p, 4021);
+    voice_client_hang_up(&p);
+}
+
 /* --- resume --------------------------------------------------------------------------- */
 
 static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
@@ -521,6 +538,7 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(streams_have_groups_of_their_own, with_relay),
     TEST_WITH(malformed_binary_messages_close_the_connection, with_relay),
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),
+    TEST_WITH(protocol_selections_are_limited, with_relay),
     TEST_WITH(resumed_client_gets_the_messages_of_a_new_epoch, with_relay),
     { 0 },
 };
