@@ -21,6 +21,7 @@ enum {
     VOICE_HAS_FLAGS = 16,
     VOICE_HAS_PLATFORM = 32,
     VOICE_IS_MOBILE = 64,
+    VOICE_STAGE = 128,
     VOICE_FLAGS_AT = 8, /* first bit of the flags */
 };
 
@@ -125,10 +126,10 @@ static void put_voice(struct buf *b, const struct relay_voice_state *v)
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         serial_put_u64(b, numbers[i]);
-    serial_put_u64(b, (v->may_send_audio ? VOICE_SPEAKS : 0) |
-                          (v->may_receive_audio ? VOICE_RECEIVES : 0) |
-                          (v->may_send_video ? VOICE_FILMS : 0) |
-                          (v->priority ? VOICE_PRIORITY : 0) | voice_client_bits(v));
+    serial_put_u64(
+        b, (v->may_send_audio ? VOICE_SPEAKS : 0) | (v->may_receive_audio ? VOICE_RECEIVES : 0) |
+               (v->may_send_video ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
+               (v->stage ? VOICE_STAGE : 0) | voice_client_bits(v));
     buf_add(b, v->salt, sizeof v->salt);
 }
 
@@ -292,6 +293,7 @@ static struct voice_change *get_voice(struct frame_reader *r)
     f->may_receive_audio = bits & VOICE_RECEIVES;
     f->may_send_video = bits & VOICE_FILMS;
     f->priority = bits & VOICE_PRIORITY;
+    f->stage = bits & VOICE_STAGE;
     if (bits & VOICE_HAS_FLAGS)
         f->flags = opt_int_of((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
     if (bits & VOICE_HAS_PLATFORM)

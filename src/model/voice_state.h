@@ -41,6 +41,7 @@ struct relay_voice_state {
     bool may_send_video;                    /* whether the user may send video */
     bool priority;                          /* whether the user is a priority speaker */
     struct opt_int flags, platform;         /* as in struct voice_state */
+    bool stage;                             /* with claim: the channel is a stage */
     uint64_t claim; /* voice connection that this state authenticates; 0: none */
 };
 /* Voice changes of a transaction, in order. */

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "net/http/server.h"
 #include "relay/codecs.h"
+#include "relay/dave/group.h"
 #include "relay/media/quality.h"
 #include "relay/relay.h"
 #include "relay/media/encryption.h"
@@ -23,7 +24,9 @@ enum {
     VOICE_RESUME_TIMEOUT_MS = 60 * 1000,   /* time limit for RESUME after the socket closed */
     VOICE_SPEAKING_DELAY_MS = 1000,        /* delay of op 5 after too many changes */
     VOICE_REPLAY_MAX = 256,                /* number of messages stored for RESUME */
+    VOICE_REPLAY_BYTES = 1024 * 1024,      /* and their size */
     VOICE_MAX_MESSAGE = 16 * 1024,
+    VOICE_MAX_BINARY_MESSAGE = 1 + DAVE_COMMIT_BYTES, /* opcode and payload */
     VOICE_MAX_UNSENT_BYTES = 256 * 1024,
     VOICE_MAX_UNSENT_IDENTIFIED = 2 * 1024 * 1024, /* outgoing bytes of an identified socket */
     VOICE_OLDEST_VERSION = 4,
@@ -51,6 +54,8 @@ enum voice_op {
     VOICE_VERSION = 16,
     VOICE_CLIENT_FLAGS = 18,
     VOICE_CLIENT_PLATFORM = 20,
+    VOICE_TRANSITION_READY = DAVE_TRANSITION_READY,
+    VOICE_INVALID_COMMIT = DAVE_INVALID_COMMIT_WELCOME,
     VOICE_NO_ROUTE = 32,
     VOICE_OP_MAX = 63,
 };
@@ -66,7 +71,8 @@ struct voice_gateway_version {
 /* Counters for /metrics; written by several threads. */
 struct relay_counters {
     _Atomic uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out,
-        dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled;
+        dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled, encrypted_rooms, epochs,
+        transitions, refused_commits, refused_key_packages, downgrades, resets;
 };
 
 struct relay {
@@ -123,6 +129,7 @@ enum relay_message_kind {
     RELAY_MESSAGE_VIDEO_REQUEST,
     RELAY_MESSAGE_ACK,
     RELAY_MESSAGE_VERSION,
+    RELAY_MESSAGE_DAVE, /* opcodes 23, 26, 28 and 31 */
 };
 
 /* Codec list of a client (op 1, op 14). */
@@ -167,9 +174,13 @@ struct relay_message {
         } video;
         struct video_request wants;
         int64_t seq_ack; /* of RELAY_MESSAGE_ACK */
+        struct {
+            enum dave_opcode op;
+            unsigned transition; /* of opcodes 23 and 31 */
+        } dave;
     };
     size_t n;
-    char text[]; /* RELAY_MESSAGE_VIDEO: JSON list of streams */
+    char text[]; /* RELAY_MESSAGE_VIDEO: JSON list of streams; RELAY_MESSAGE_DAVE: payload */
 };
 
 struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text);
@@ -184,10 +195,14 @@ bool relay_handle_messages(struct relay *r);
 struct serialized_message {
     _Atomic unsigned refs;
     size_t n;
-    char bytes[]; /* {"op":5,"d":{…}, without the closing brace: a sequence number may follow */
+    bool binary;
+    /* JSON: {"op":5,"d":{…}, without the closing brace: a sequence number may follow. Binary:
+     * opcode and payload; a sequence number may precede them. */
+    char bytes[];
 };
 
 struct serialized_message *serialized_message_new(enum voice_op op, struct str d);
+struct serialized_message *serialized_message_new_binary(enum dave_opcode op, struct str payload);
 /* Creates a message from the payload in d, and clears d. */
 struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d);
 struct serialized_message *serialized_message_ref(struct serialized_message *t);
@@ -335,6 +350,7 @@ struct participant_outbox {
      * is written again when it is resent. */
     struct serialized_message **ring;
     unsigned ring_first, ring_count, ring_cap;
+    size_t ring_bytes;
 };
 
 /* One participant of a room. Only the relay's thread uses it. */
@@ -353,7 +369,9 @@ struct relay_participant {
     struct participant_rate_limits rate;
     struct participant_camera camera;
     struct codec_offer offer;
-    bool described;                      /* op 4 with the key was sent */
+    bool described;        /* op 4 with the key was sent */
+    unsigned dave_version; /* highest version of DAVE that the client supports; 0: none */
+    bool in_group;         /* is a member of the room's dave_room */
     struct video_request *video_request; /* requested video (op 15); NULL: none */
 
     struct participant_media media;
@@ -368,10 +386,15 @@ struct relay_participant {
 };
 
 struct relay_room {
-    snowflake id; /* the channel's id, or the stream's server id */
+    snowflake id;       /* the channel's id, or the stream's server id */
+    snowflake guild_id; /* as in the voice states of the participants */
+    struct relay *relay;
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
+    struct dave_room *group; /* NULL: no end-to-end encryption (turned off, or a stage) */
+    struct deadline group_deadline;
+    bool is_counted_encrypted;
 };
 
 struct relay_participants *participants_new(struct relay *r);
@@ -419,6 +442,31 @@ bool participant_may_send_video(const struct relay_participant *s, const struct 
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc);
 
+/* --- dave/rooms.c: end-to-end encryption of rooms, on the relay's thread --------------- */
+
+/* State that all rooms share. */
+struct dave_rooms *dave_rooms_new(struct relay *r);
+void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
+/* For a new room; `first` is the voice state of its first participant. */
+void room_start_group(struct relay_room *room, const struct relay_voice_state *first);
+void room_end_group(struct relay_room *room);
+/* Whether the participant may not send and receive media, because encryption is required and the
+ * client does not support it. */
+bool participant_must_not_have_media(const struct relay_participant *s);
+/* Adds the participant to the group if its address is known; a member leaves first. Returns the
+ * version for the session description, which must be sent before participant_group_described. */
+unsigned participant_join_group(struct relay_participant *s);
+void participant_group_described(struct relay_participant *s, unsigned version);
+/* For a participant that has received its session description: joins when its address is known. */
+void participant_join_group_late(struct relay_participant *s);
+/* For a resumed participant: adds it again if its messages are not stored (old versions). */
+void participant_resume_group(struct relay_participant *s);
+/* The participant is no longer in the room's list. */
+void participant_leave_group(struct relay_participant *s);
+void participant_handle_dave(struct relay_participant *s, const struct relay_message *n);
+/* Version of DAVE that the participant uses. */
+unsigned participant_group_version(const struct relay_participant *s);
+
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
 /* Sends a message; numbers and stores it if the gateway version requires it. The caller keeps its
@@ -435,7 +483,7 @@ void outbox_clear(struct relay_participant *s);
 
 void outbox_send_ready(struct relay_participant *s);
 void outbox_send_version(struct relay_participant *s);
-void outbox_send_session_description(struct relay_participant *s);
+void outbox_send_session_description(struct relay_participant *s, unsigned dave_version);
 /* Sends the list of the other participants (op 11). */
 void outbox_send_participants(struct relay_participant *s);
 

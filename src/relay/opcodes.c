@@ -10,7 +10,12 @@
 #include "json/schema.h"
 #include "model/fields/types.h"
 
-enum { RATE_WINDOW_MS = 60 * 1000, RATE_MESSAGES = 600, NUMBER_TEXT_SIZE = 32 };
+enum {
+    RATE_WINDOW_MS = 60 * 1000,
+    RATE_MESSAGES = 600,
+    RATE_SELECTS = 30, /* op 1: each changes the keys of an encrypted room for all members */
+    NUMBER_TEXT_SIZE = 32
+};
 
 /* --- IDENTIFY and RESUME -------------------------------------------------------------- */
 
@@ -18,6 +23,7 @@ struct voice_identify {
     snowflake server_id, user_id;
     struct opt_id channel_id;
     struct str session_id, token;
+    struct opt_int max_dave_protocol_version;
     bool video;
     struct list streams;
 };
@@ -27,6 +33,8 @@ static const struct field identify_fields[] = {
     { FIELD(struct voice_identify, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, session_id), .type = &type_text },
     { FIELD(struct voice_identify, token), .type = &type_text },
+    { FIELD(struct voice_identify, max_dave_protocol_version), .type = &type_int,
+      .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, video), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_identify, streams), .type = &type_voice_layers, .flags = OPTIONAL },
     { 0 },
@@ -106,6 +114,7 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     c->loop = p->loop_state->loop;
     c->number = p->number;
     c->version = p->version;
+    c->dave_version = in->max_dave_protocol_version.value >= DAVE_VERSION ? DAVE_VERSION : 0;
     c->layer_count = parse_video_layers(in->video, &in->streams, c->layers);
     p->state = VOICE_IDENTIFYING;
     pending_identify_add(c);
@@ -164,6 +173,10 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
     const struct voice_select *in = d;
     const struct encryption_mode *mode = in->data ? encryption_mode_find(in->data->mode) : NULL;
 
+    if (++p->selects > RATE_SELECTS) {
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many protocol selections (op 1)");
+        return;
+    }
     if (!str_is(in->protocol, "udp")) {
         voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
         return;
@@ -302,6 +315,10 @@ const struct voice_op_row voice_op_rows[] = {
     { VOICE_MEDIA_SINK_WANTS, "voice_wants", false, &type_voice_video_request,
       handle_voice_video_request, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, handle_voice_version },
+    { VOICE_TRANSITION_READY, "voice_transition_ready", false, &type_voice_transition,
+      handle_voice_transition_ready, NULL },
+    { VOICE_INVALID_COMMIT, "voice_invalid_commit", false, &type_voice_transition,
+      handle_voice_invalid_commit, NULL },
     { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_no_route },
     { 0 },
 };
@@ -320,7 +337,7 @@ static bool is_within_rate_limit(struct voice_peer *p)
 
     if (now - p->window_ms >= RATE_WINDOW_MS) {
         p->window_ms = now;
-        p->messages = p->videos = 0;
+        p->messages = p->videos = p->selects = 0;
     }
     return ++p->messages <= RATE_MESSAGES;
 }
@@ -363,15 +380,19 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
     void *decoded;
     int64_t op;
 
-    /* Binary messages belong to end-to-end encryption, which is not negotiated, so ignore them. */
-    if (p->closing || opcode != WS_TEXT)
+    if (p->closing)
         return;
     arena_reset(p->loop_state->arena);
     if (!is_within_rate_limit(p)) {
         voice_peer_close(p, RELAY_RATE_LIMITED, "too many messages");
         return;
     }
-    if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
+    if (opcode == WS_BINARY) {
+        handle_voice_binary(p, payload);
+        return;
+    }
+    if (payload.n == 0 || payload.n > VOICE_MAX_MESSAGE ||
+        schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
         voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }

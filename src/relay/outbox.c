@@ -19,6 +19,18 @@ struct serialized_message *serialized_message_new(enum voice_op op, struct str d
     return t;
 }
 
+struct serialized_message *serialized_message_new_binary(enum dave_opcode op, struct str payload)
+{
+    struct serialized_message *t = mem_new(sizeof *t + 1 + payload.n);
+
+    t->refs = 1;
+    t->n = 1 + payload.n;
+    t->binary = true;
+    t->bytes[0] = (char)op;
+    memcpy(t->bytes + 1, payload.p, payload.n);
+    return t;
+}
+
 struct serialized_message *serialized_message_ref(struct serialized_message *t)
 {
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
@@ -33,7 +45,13 @@ void serialized_message_unref(struct serialized_message *t)
 
 void serialized_message_write(const struct serialized_message *t, unsigned seq, struct buf *out)
 {
+    if (t->binary && seq) {
+        buf_add_char(out, (char)(seq >> 8));
+        buf_add_char(out, (char)seq);
+    }
     buf_add_str(out, str_slice(t->bytes, t->n));
+    if (t->binary)
+        return;
     if (seq)
         buf_printf(out, ",\"seq\":%u", seq);
     buf_add_char(out, '}');
@@ -105,7 +123,10 @@ static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned
 /* Removes the oldest stored message; frees the ring when it becomes empty. */
 static void ring_drop_first(struct relay_participant *s)
 {
-    serialized_message_unref(*ring_slot(s, 0));
+    struct serialized_message *first = *ring_slot(s, 0);
+
+    s->outbox.ring_bytes -= first ? first->n : 0;
+    serialized_message_unref(first);
     s->outbox.ring_first = (s->outbox.ring_first + 1) % s->outbox.ring_cap;
     if (--s->outbox.ring_count)
         return;
@@ -136,8 +157,12 @@ static void ring_grow(struct relay_participant *s)
 /* Stores a message for RESUME; t NULL: a list of participants. */
 static void ring_append(struct relay_participant *s, struct serialized_message *t)
 {
-    if (s->outbox.ring_count == VOICE_REPLAY_MAX)
+    size_t n = t ? t->n : 0;
+
+    while (s->outbox.ring_count == VOICE_REPLAY_MAX ||
+           (s->outbox.ring_count && s->outbox.ring_bytes + n > VOICE_REPLAY_BYTES))
         ring_drop_first(s);
+    s->outbox.ring_bytes += n;
     if (s->outbox.ring_count == s->outbox.ring_cap)
         ring_grow(s);
     *ring_slot(s, s->outbox.ring_count++) = t ? serialized_message_ref(t) : NULL;
@@ -310,8 +335,7 @@ void outbox_send_version(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
-/* dave_protocol_version is 0, because end-to-end encryption (DAVE) is not negotiated. */
-void outbox_send_session_description(struct relay_participant *s)
+void outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
     struct json_writer j = begin_payload(&out);
@@ -330,7 +354,7 @@ void outbox_send_session_description(struct relay_participant *s)
     json_name(&j, "media_session_id");
     json_id(&j, s->media.ssrc);
     json_name(&j, "dave_protocol_version");
-    json_int(&j, 0);
+    json_int(&j, dave_version);
     json_end_object(&j);
     send_payload(s, VOICE_SESSION_DESCRIPTION, &out);
 }

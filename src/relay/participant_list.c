@@ -42,6 +42,7 @@ static void append_participant_json(const struct relay_participant *s, struct bu
     append_text(&j, "mode",
                 s->media.cipher ? str_of(media_cipher_mode_name(s->media.cipher)) : STR(""));
     append_number(&j, "version", (uint64_t)s->version);
+    append_number(&j, "dave", participant_group_version(s));
     append_number(&j, "speaking", participant_visible_speaking(s));
     append_number(&j, "packets", s->quality.packets);
     append_number(&j, "missing", s->quality.missing - s->quality.late);

@@ -167,6 +167,10 @@ static void handle_select_protocol(struct relay_participant *s, const struct enc
 {
     bool again = s->described;
 
+    if (participant_must_not_have_media(s) && s->media.has_found) {
+        participant_disconnect(s, RELAY_DAVE_REQUIRED);
+        return;
+    }
     media_cipher_free(s->media.cipher);
     randombytes_buf(s->media.key, sizeof s->media.key);
     s->media.cipher = media_cipher_new(mode, s->media.key, 0);
@@ -174,7 +178,9 @@ static void handle_select_protocol(struct relay_participant *s, const struct enc
         participant_set_address(s, &s->media.found);
     participant_set_codecs(s, offer);
     s->described = true;
-    outbox_send_session_description(s);
+    unsigned dave_version = participant_join_group(s);
+    outbox_send_session_description(s, dave_version);
+    participant_group_described(s, dave_version);
     if (!again)
         send_present_participants(s);
 }
@@ -210,6 +216,7 @@ static void resume_participant(struct relay_participants *all, const struct rela
     peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_RESUMED, 0, &s->voice_state);
     outbox_send_resumed(s);
     outbox_replay(s, n->resume.seq_ack);
+    participant_resume_group(s);
 }
 
 static void start_resume_timeout(struct relay_participant *s)
@@ -246,4 +253,6 @@ void participants_handle_message(struct relay_participants *all, const struct re
         outbox_drop_acknowledged(s, n->seq_ack);
     else if (n->kind == RELAY_MESSAGE_VERSION)
         outbox_send_version(s);
+    else if (n->kind == RELAY_MESSAGE_DAVE)
+        participant_handle_dave(s, n);
 }

@@ -74,20 +74,24 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     s->media.address = *a;
     s->media.has_address = true;
     map_put(&participants_of(s)->by_address, address_map_key(a), s);
+    participant_join_group_late(s);
 }
 
 /* --- rooms ---------------------------------------------------------------------------- */
 
-static void room_add_participant(struct relay_participants *all, snowflake room_id,
+static void room_add_participant(struct relay_participants *all, const struct relay_voice_state *f,
                                  struct relay_participant *s)
 {
-    struct relay_room *room = map_get(&all->rooms, room_id);
+    struct relay_room *room = map_get(&all->rooms, f->room_id);
 
     if (!room) {
         room = mem_new(sizeof *room);
-        room->id = room_id;
-        map_put(&all->rooms, room_id, room);
+        room->id = f->room_id;
+        room->guild_id = f->guild_id;
+        room->relay = all->relay;
+        map_put(&all->rooms, room->id, room);
         atomic_fetch_add(&all->relay->count.rooms, 1);
+        room_start_group(room, f);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -105,10 +109,13 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
     room->participants[s->index] = last;
     last->index = s->index;
+    if (room->count)
+        participant_leave_group(s);
     if (room->count && s->offer.decodes.given)
         room_choose_codec(room, s);
     if (room->count)
         return;
+    room_end_group(room);
     map_remove(&all->rooms, room->id);
     atomic_fetch_sub(&all->relay->count.rooms, 1);
     mem_free(room->participants);
@@ -157,6 +164,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
     s->loop = c->loop;
     s->peer = c->number;
     s->version = c->version;
+    s->dave_version = c->dave_version;
     s->camera.layer_count = c->layer_count;
     memcpy(s->camera.layers, c->layers, sizeof s->camera.layers);
     s->media.ssrc = choose_ssrc_block(all);
@@ -164,7 +172,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
     map_put(&all->by_user, user_key(f->guild_id, f->user_id), s);
     map_put(&all->by_token, token_map_key(s->token), s);
     map_put(&all->by_peer, s->peer, s);
-    room_add_participant(all, f->room_id, s);
+    room_add_participant(all, f, s);
     atomic_fetch_add(&all->relay->count.participants, 1);
     return s;
 }
@@ -231,6 +239,7 @@ void room_disconnect_all(struct relay_participants *all, snowflake id)
     for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
         struct relay_participant *s = room->participants[room->count - 1];
 
+        room_end_group(room);
         s->offer.decodes.given = false; /* prevents the choice of a codec for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
@@ -271,6 +280,7 @@ struct relay_participants *participants_new(struct relay *r)
     map_init(&all->by_token);
     map_init(&all->by_peer);
     map_init(&all->by_address);
+    all->dave = dave_rooms_new(r);
     all->resume_deadlines =
         deadline_list_new(relay_thread_loop(r), VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
     all->speaking_deadlines = deadline_list_new(relay_thread_loop(r), VOICE_SPEAKING_DELAY_MS,
@@ -286,11 +296,13 @@ void participants_free(struct relay_participants *all)
     if (!all)
         return;
     while ((s = map_next(&all->by_ssrc, &at))) {
+        room_end_group(s->room);
         participant_free((struct relay_participant *)(uintptr_t)s);
         at = 0;
     }
     deadline_list_free(all->resume_deadlines);
     deadline_list_free(all->speaking_deadlines);
+    dave_rooms_free(all->dave);
     map_clear(&all->rooms);
     map_clear(&all->by_ssrc);
     map_clear(&all->by_user);

@@ -16,6 +16,7 @@ struct relay_participants {
     struct map by_token;   /* by the first bytes of the token */
     struct map by_peer;    /* by socket number, if connected */
     struct map by_address; /* by source address of media, if known */
+    struct dave_rooms *dave;
     struct deadline_list *resume_deadlines;
     struct deadline_list
         *speaking_deadlines; /* deadlines to send op 5 again after too many changes */

@@ -134,6 +134,21 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
         source->on_connected_changed(source->arg, &p->voice_state, true);
 }
 
+/* Returns the reason of a close by the relay's thread; most codes say enough. */
+static const char *close_reason(enum relay_close_code code)
+{
+    switch (code) {
+    case RELAY_DAVE_REQUIRED:
+        return "this server requires end-to-end encryption (DAVE): use a library that supports it";
+    case RELAY_BAD_REQUEST:
+        return "invalid key package (op 26)";
+    case RELAY_RATE_LIMITED:
+        return "too many key packages (op 26), or the room is full";
+    default:
+        return "";
+    }
+}
+
 static void handle_peer_message(struct voice_peer *p, const struct relay_peer_message *l)
 {
     const struct relay_source *source = &p->loop_state->relay->options.source;
@@ -148,7 +163,7 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
         voice_peer_close(p, l->code, "");
         return;
     case PEER_MESSAGE_CLOSE:
-        voice_peer_close(p, l->code, "");
+        voice_peer_close(p, l->code, close_reason(l->code));
         return;
     case PEER_MESSAGE_ACTIVE:
         source->on_audio_activity(source->arg, &p->voice_state);
@@ -161,7 +176,7 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
     struct buf *out = &p->loop_state->out;
     buf_reset(out);
     serialized_message_write(l->text, l->seq, out);
-    websocket_send(p->ws, WS_TEXT, buf_str(out));
+    websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_str(out));
 }
 
 /* The socket was closed while its IDENTIFY was checked: marks the stored voice state as

@@ -19,8 +19,8 @@ struct voice_peer {
     bool lost_route;          /* the client has sent op 32 (no route) */
     struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    unsigned messages, videos; /* counts in the rate-limit window; videos: op 12, which is sent to
-                                * the whole room */
+    unsigned messages, selects, videos; /* counts in the rate-limit window; videos: op 12, which is
+                                         * sent to the whole room */
 };
 
 /* Voice sockets of one event loop. */
@@ -60,6 +60,14 @@ struct voice_op_row {
     void (*handle_raw)(struct voice_peer *p, struct str raw);
 };
 extern const struct voice_op_row voice_op_rows[];
+
+/* --- dave/opcodes.c: opcodes of end-to-end encryption ---------------------------------- */
+
+extern const struct type type_voice_transition;
+void handle_voice_transition_ready(struct voice_peer *p, const void *d);
+void handle_voice_invalid_commit(struct voice_peer *p, const void *d);
+/* Handles a binary message: opcodes 26 and 28. */
+void handle_voice_binary(struct voice_peer *p, struct str message);
 
 /* --- video_opcodes.c: opcodes about video --------------------------------------------- */
 

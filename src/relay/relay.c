@@ -306,7 +306,7 @@ bool relay_accept_websocket(struct relay *r, const struct http_request *request,
         return false;
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)gateway_version_of_query(r, request->query),
-        .max_message = VOICE_MAX_MESSAGE,
+        .max_message = VOICE_MAX_BINARY_MESSAGE,
         .too_large = RELAY_BAD_PAYLOAD,
         .max_unsent = VOICE_MAX_UNSENT_BYTES,
         .open = on_voice_socket_open,
@@ -450,5 +450,12 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .jitter_us = r->count.jitter_ns / 1000,
         .crypto_us = r->count.crypto_ns / 1000,
         .bundled = r->count.bundled,
+        .encrypted_rooms = r->count.encrypted_rooms,
+        .epochs = r->count.epochs,
+        .transitions = r->count.transitions,
+        .refused_commits = r->count.refused_commits,
+        .refused_key_packages = r->count.refused_key_packages,
+        .downgrades = r->count.downgrades,
+        .resets = r->count.resets,
     };
 }

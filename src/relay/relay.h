@@ -33,6 +33,7 @@ enum relay_close_code {
     RELAY_DISCONNECTED = 4014, /* left, moved or replaced: the only code that ends the membership in
                                 * the room */
     RELAY_BAD_MODE = 4016,
+    RELAY_DAVE_REQUIRED = 4017, /* the client does not support end-to-end encryption */
     RELAY_BAD_REQUEST = 4020,
     RELAY_RATE_LIMITED = 4021,
 };
@@ -64,6 +65,7 @@ struct pending_identify {
     struct relay *relay;
     struct loop *loop;
     int version;
+    unsigned dave_version; /* highest version of DAVE that the client supports; 0: none */
     unsigned layer_count;
     struct relay_layer layers[RELAY_LAYERS_MAX];
 };
@@ -81,12 +83,20 @@ struct relay_source {
     void (*on_audio_activity)(void *arg, const struct voice_state_key *p);
 };
 
+/* End-to-end encryption (DAVE). */
+enum relay_e2ee {
+    RELAY_E2EE_PREFER, /* if all participants of a room support it */
+    RELAY_E2EE_OFF,
+    RELAY_E2EE_REQUIRE, /* clients without it are refused, except on stages */
+};
+
 struct relay_options {
     const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
     size_t room_max;     /* participants per room; 0: unlimited */
+    enum relay_e2ee e2ee;
     struct relay_source source;
 };
 
@@ -121,6 +131,9 @@ struct relay_stats {
     uint64_t jitter_us;     /* sum over all participants */
     uint64_t crypto_us;     /* CPU time for encryption, sampled */
     uint64_t bundled;       /* datagrams sent together with another one (GSO) */
+    /* End-to-end encryption; see struct dave_counters. */
+    uint64_t encrypted_rooms, epochs, transitions, refused_commits, refused_key_packages,
+        downgrades, resets;
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 

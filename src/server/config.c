@@ -119,6 +119,11 @@ const struct option_row config_option_rows[] = {
       .help = "IPv4 address to which clients send voice; unset: the address to listen on" },
     { "voice-xsalsa20", OPTION_SWITCH, CONFIG_OFFSET(voice_xsalsa20), .fallback = "on",
       .help = "Allow the voice encryption mode xsalsa20_poly1305, which some old libraries need" },
+    { "voice-e2ee", OPTION_CHOICE, CONFIG_OFFSET(voice_e2ee), .fallback = "prefer",
+      .choices = "off|prefer|require",
+      .help =
+          "End-to-end encryption of voice (DAVE), except on stages; prefer: if all clients of a "
+          "call support it; require: refuse other clients" },
     { "voice-second-label", OPTION_SWITCH, CONFIG_OFFSET(voice_second_label), .fallback = "on",
       .help = "Accept voice keys signed with the label that current clients use" },
     { "everybody-is-premium", OPTION_SWITCH, CONFIG_OFFSET(everybody_is_premium), .fallback = "on",

@@ -8,7 +8,7 @@ struct config {
     const char *listen, *data, *store, *bus, *bus_ca, *blobs, *ledger, *config;
     bool keep_events, keeper;
     const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
-        *voice_endpoint, *voice_port, *voice_address;
+        *voice_endpoint, *voice_port, *voice_address, *voice_e2ee;
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;
     const char *tls_cert, *tls_key, *metrics_token, *metrics_listen, *smtp_url, *smtp_from;
     bool voice_xsalsa20, voice_second_label, everybody_is_premium;

@@ -36,6 +36,26 @@ static void append_relay_metrics(const struct relay *r, struct buf *out)
     api_append_metric(out, "guildhall_voice_packets_bundled_total", "counter",
                       "Video datagrams that were sent together with others to the same client.",
                       s.bundled);
+    api_append_metric(out, "guildhall_voice_encrypted_rooms", "gauge",
+                      "Voice channels and streams with end-to-end encryption (DAVE version 1); the "
+                      "others of guildhall_voice_rooms have version 0.",
+                      s.encrypted_rooms);
+    api_append_metric(out, "guildhall_voice_dave_epochs_total", "counter",
+                      "Changes of the keys of encrypted voice rooms.", s.epochs);
+    api_append_metric(out, "guildhall_voice_dave_transitions_total", "counter",
+                      "Transitions of voice rooms to another key or protocol version.",
+                      s.transitions);
+    api_append_metric(out, "guildhall_voice_dave_refused_commits_total", "counter",
+                      "Invalid MLS commits of clients.", s.refused_commits);
+    api_append_metric(out, "guildhall_voice_dave_refused_key_packages_total", "counter",
+                      "Invalid or too many MLS key packages of clients.", s.refused_key_packages);
+    api_append_metric(out, "guildhall_voice_dave_downgrades_total", "counter",
+                      "Voice rooms that lost end-to-end encryption, because a client without it "
+                      "joined or the room became too large.",
+                      s.downgrades);
+    api_append_metric(out, "guildhall_voice_dave_resets_total", "counter",
+                      "New groups of encrypted voice rooms, because no member could commit.",
+                      s.resets);
     api_append_metric(out, "guildhall_voice_packets_overrun_total", "counter",
                       "Voice datagrams lost because the receive buffer was full.", s.overruns);
 }

@@ -32,12 +32,20 @@ static const char *voice_bind_address(const struct guildhall *g)
     return strchr(g->host, ':') ? "::" : "0.0.0.0";
 }
 
+static enum relay_e2ee parse_voice_e2ee(struct str choice)
+{
+    return str_is(choice, "off")       ? RELAY_E2EE_OFF
+           : str_is(choice, "require") ? RELAY_E2EE_REQUIRE
+                                       : RELAY_E2EE_PREFER;
+}
+
 enum err start_voice_relay(struct guildhall *g)
 {
     struct relay_options options = { .host = voice_bind_address(g),
                                      .address = voice_address_for_clients(g),
                                      .room_max = VOICE_ROOM_MAX,
                                      .no_xsalsa20 = !g->config->voice_xsalsa20,
+                                     .e2ee = parse_voice_e2ee(str_of(g->config->voice_e2ee)),
                                      .source = voice_relay_source(g->api) };
     uint64_t port;
 

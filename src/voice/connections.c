@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "voice/room_owners.h"
 #include "voice/state_rows.h"
@@ -47,9 +48,16 @@ static enum relay_close_code validate_identify(const struct pending_identify *c,
     return c->channel_id && c->channel_id != channel_id ? RELAY_INVALID_SESSION : 0;
 }
 
+/* Accepts an IDENTIFY for a call or a stream in this channel. */
 static enum err accept_identify(struct call *call, const struct pending_identify *c,
-                                struct relay_voice_state fact)
+                                snowflake channel_id, struct relay_voice_state fact)
 {
+    struct channel channel;
+    enum err e = channel_find(call->tx, channel_id, &channel);
+
+    if (e && e != ERR_UNKNOWN_CHANNEL)
+        return e;
+    fact.stage = !e && channel.type == CHANNEL_STAGE;
     fact.claim = c->number;
     call_record_voice_change(call, &fact);
     return OK;
@@ -81,7 +89,7 @@ static enum err connect_state(struct call *call, struct pending_identify *c, str
         return e;
     s->live = true;
     e = voice_state_write(call->tx, s);
-    return e ? e : accept_identify(call, c, relay_voice_state_from(s));
+    return e ? e : accept_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
 /* Checks an IDENTIFY for a stream; admits: also writes the row unchanged, so that a concurrent end
@@ -104,7 +112,8 @@ static enum err connect_stream(struct call *call, struct pending_identify *c,
     if (e || !admits)
         return e;
     e = stream_participant_write(call->tx, s->key.owner_id, &part);
-    return e ? e : accept_identify(call, c, stream_state_for_relay(s, &part, true));
+    return e ? e
+             : accept_identify(call, c, s->key.channel_id, stream_state_for_relay(s, &part, true));
 }
 
 static enum err check_identify(struct call *call, bool admits)

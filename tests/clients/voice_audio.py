@@ -18,40 +18,42 @@ from voice_proxy import Faults, Line
 FRAMES = 21
 BACK_S = 5  # seconds until all bots are connected after a restart
 BACK_PY_S = 20  # seconds with discord.py, which waits up to 2, 4, 8 s between its attempts
-WORLD = {
-    "users": [{"username": "ada"}],
-    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
-                     {"name": "Other", "owner": "ada", "bot": "other"}],
-    "guilds": [{"name": "Hall", "owner": "ada",
-                "channels": [{"name": "talk"}, {"name": "red", "type": "voice"},
-                             {"name": "blue", "type": "voice"}],
-                "members": [{"user": "helper"}, {"user": "other"}],
-                "applications": [{"application": "Helper", "by": "ada"},
-                                 {"application": "Other", "by": "ada"}]}],
-}
+
+
+def world_of(bots):
+    """A world in which ada owns a guild with these bots."""
+    return {
+        "users": [{"username": "ada"}],
+        "applications": [{"name": b.title(), "owner": "ada", "bot": b} for b in bots],
+        "guilds": [{"name": "Hall", "owner": "ada",
+                    "channels": [{"name": "talk"}, {"name": "red", "type": "voice"},
+                                 {"name": "blue", "type": "voice"}],
+                    "members": [{"user": b} for b in bots],
+                    "applications": [{"application": b.title(), "by": "ada"} for b in bots]}],
+    }
 
 
 class Hall:
-    """A server with the voice relay behind a proxy line; ada owns its guild, which has two bots."""
+    """A server with the voice relay behind a proxy line; ada owns its guild, which has these bots."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, names=("helper", "other"), flags=()):
         self.folder = tempfile.mkdtemp()
         data = os.path.join(self.folder, "data")
         done = subprocess.run([executable, "import", "--tokens", "-", "--data", data],
-                              input=json.dumps(WORLD), capture_output=True, text=True, timeout=60,
+                              input=json.dumps(world_of(names)), capture_output=True, text=True, timeout=60,
                               check=False)
         expect(done.returncode == 0, done.stderr)
-        self.tokens = dict(re.findall(r"^(ada|helper|other) +(.*)$", done.stdout, re.M))
+        self.tokens = dict(re.findall(rf"^(ada|{'|'.join(names)}) +(.*)$", done.stdout, re.M))
         self.line = Line(self.folder)
         self.command = [executable, data, "--voice-port", "0", "--public-url",
-                        f"https://127.0.0.1:{self.line.port}"]
+                        f"https://127.0.0.1:{self.line.port}", *flags]
         self.start()
         os.environ.update(NODE_EXTRA_CA_CERTS=self.line.cert, SSL_CERT_FILE=self.line.cert,
                           NODE_NO_WARNINGS="1")
         self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
         self.channels = {c["name"]: c["id"]
                          for c in self.call("GET", f"/guilds/{self.guild}/channels")}
-        self.ids = {name: self.id_of(name) for name in ("helper", "other")}
+        self.ids = {name: self.id_of(name) for name in names}
         self.bots = []
 
     def start(self):
@@ -223,7 +225,7 @@ def listed(hall, helper, other):
     seat = seats[hall.ids["helper"]]
     expect(seat["connected"] and seat["channel_id"] == hall.channels["red"] and
            seat["mode"] == "aead_aes256_gcm_rtpsize" and seat["address"] == "127.0.0.1" and
-           seat["version"] == 8 and seat["packets"] >= FRAMES, str(seat))
+           seat["version"] == 8 and seat["dave"] == 1 and seat["packets"] >= FRAMES, str(seat))
     done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1]],
                           capture_output=True, text=True, timeout=60, check=False)
     expect(done.stdout.endswith("\n2 in voice\n"), done.stdout)

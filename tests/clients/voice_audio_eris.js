@@ -31,7 +31,7 @@ const commands = {
     connection.setSpeaking(1);
     say('connection ready');
   },
-  receiveValue: async (name) => {
+  hear: async (name) => {
     const [member] = await guild().searchMembers(name);
     names.set(member.id, name);
     while (!Object.values(connection.ssrcUserMap).includes(member.id))

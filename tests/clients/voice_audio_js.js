@@ -2,8 +2,9 @@
 //
 //   node voice_audio_js.js API TOKEN SHARDS
 //
-// Prints "ready", "connection STATE", "heard USER FRAME", "said WORD"; reads "join CHANNEL",
-// "hear USER" (answered when the SSRC of USER is known), "say WORD COUNT" and "end". A frame is a word and a number.
+// Prints "ready", "connection STATE", "heard USER FRAME", "said WORD", "code CODE"; reads "join CHANNEL" (with "plain":
+// without end-to-end encryption), "leave", "hear USER" (answered when the SSRC of USER is known), "say WORD COUNT",
+// "code" (answered with the verification code of the call, or "null") and "end". A frame is a word and a number.
 const { once } = require('node:events');
 const { Readable } = require('node:stream');
 const { Client, GatewayIntentBits: Intent } = require('discord.js');
@@ -18,13 +19,14 @@ const announced = new Set(); // SSRCs announced on this connection
 let connection;
 
 const commands = {
-  join: async (name) => {
+  join: async (name, plain) => {
     const channel = guild().channels.cache.find((c) => c.name === name);
     connection = voice.joinVoiceChannel({
       channelId: channel.id,
       guildId: guild().id,
       adapterCreator: guild().voiceAdapterCreator,
       selfDeaf: false,
+      daveEncryption: !plain,
     });
     connection.subscribe(player);
     connection.receiver.ssrcMap.on('update', (was, now) => announced.add(now.userId));
@@ -44,7 +46,7 @@ const commands = {
         voice.entersState(connection, voice.VoiceConnectionStatus.Connecting, 5_000),
       ]).catch(() => connection.destroy()));
   },
-  receive: async (name) => {
+  hear: async (name) => {
     const id = (await guild().members.search({ query: name })).first().id;
     const { receiver } = connection;
     if (!receiver.subscriptions.has(id))
@@ -64,8 +66,10 @@ const commands = {
     player.once(voice.AudioPlayerStatus.Idle, () => say('said', word));
     player.play(resource);
   },
+  leave: async () => connection.destroy(),
+  code: async () => say('code', connection.voicePrivacyCode || 'null'),
   end: async () => {
-    connection?.destroy();
+    if (connection?.state.status !== 'destroyed') connection?.destroy();
     await client.destroy();
     process.exit(0);
   },

@@ -26,9 +26,11 @@ struct gateway_conn {
     int fd;
     struct buf in;
     bool etf, zlib, zstd, binary;
-    bool watches;    /* presence events are returned, too */
-    bool beats;      /* answers heartbeat requests */
-    unsigned beaten; /* heartbeats without acknowledgement */
+    bool voice, numbered; /* the voice gateway; its binary messages have sequence numbers */
+    struct str frame;     /* payload of the latest binary message of the voice gateway */
+    bool watches;         /* presence events are returned, too */
+    bool beats;           /* answers heartbeat requests */
+    unsigned beaten;      /* heartbeats without acknowledgement */
     z_stream inflate;
     ZSTD_DCtx *dctx;
     int close_code;
@@ -58,10 +60,14 @@ void conn_send_bytes(struct gateway_conn *g, int opcode, struct str bytes)
     buf_add_char(&out, (char)(0x80 | opcode));
     if (bytes.n < 126) {
         buf_add_char(&out, (char)(0x80 | bytes.n));
-    } else {
+    } else if (bytes.n <= UINT16_MAX) {
         char head[3] = { (char)(0x80 | 126), (char)(bytes.n >> 8), (char)bytes.n };
 
         buf_add(&out, head, sizeof head);
+    } else {
+        buf_add_char(&out, (char)(0x80 | 127));
+        for (int shift = 56; shift >= 0; shift -= 8)
+            buf_add_char(&out, (char)((uint64_t)bytes.n >> shift));
     }
     buf_add(&out, mask, 4);
     for (size_t i = 0; i < bytes.n; i++)
@@ -190,6 +196,20 @@ static const struct dom *understand(struct gateway_conn *g, struct str payload)
     return d;
 }
 
+/* Returns opcode and sequence number of a binary message of the voice gateway as JSON. */
+static const struct dom *understand_voice(struct gateway_conn *g, struct str payload)
+{
+    const unsigned char *p = (const unsigned char *)payload.p;
+    size_t head = g->numbered ? 3 : 1;
+
+    if (payload.n < head)
+        fail_test(__FILE__, __LINE__, "a binary message has %zu bytes", payload.n);
+    g->frame = str_skip(payload, head);
+    return dom_parse(g->client->world->arena,
+                     str_printf(g->client->world->arena, "{\"op\":%d,\"seq\":%d}", p[head - 1],
+                                g->numbered ? p[0] << 8 | p[1] : 0));
+}
+
 static long number_at(const struct dom *d, const char *path)
 {
     const struct dom *n = dom_at(d, path);
@@ -238,7 +258,8 @@ const struct dom *conn_read(struct gateway_conn *g, int wait_ms)
         }
         if (opcode == WS_TEXT || opcode == WS_BINARY) {
             g->binary = opcode == WS_BINARY;
-            const struct dom *m = understand(g, payload);
+            const struct dom *m =
+                g->voice && g->binary ? understand_voice(g, payload) : understand(g, payload);
             const struct dom *t = m ? dom_at(m, "t") : NULL;
             if (g->beats && is_seen_to(g, m))
                 continue;
@@ -275,6 +296,8 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
     g->client = c;
     g->fd = client_dial(c);
     g->etf = strstr(target, "encoding=etf");
+    g->voice = strncmp(target, "/voice", 6) == 0;
+    g->numbered = strstr(target, "v=8") || strstr(target, "v=9");
     g->zlib = strstr(target, "compress=zlib-stream");
     g->zstd = strstr(target, "compress=zstd-stream");
     buf_init(&g->in, MAX_PAYLOAD_FORM_BYTES);
@@ -300,6 +323,11 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
         if (!receive(g, PATIENCE_MS))
             fail_test(__FILE__, __LINE__, "the gateway does not respond");
     }
+}
+
+struct str conn_frame(const struct gateway_conn *g)
+{
+    return g->frame;
 }
 
 void conn_kill(struct gateway_conn *g)

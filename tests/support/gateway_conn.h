@@ -43,6 +43,9 @@ const char *conn_id(const struct gateway_conn *g); /* session id, after READY */
 void conn_count(struct gateway_conn *g, const struct dom *message);
 void conn_restart(struct gateway_conn *g);
 bool conn_was_binary(const struct gateway_conn *g);
+/* Binary messages of the voice gateway are read as JSON with "op" and "seq"; this is the payload of
+ * the latest one. */
+struct str conn_frame(const struct gateway_conn *g);
 
 /* Ends the connection, without or with a close frame. */
 void conn_kill(struct gateway_conn *g);

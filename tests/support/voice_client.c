@@ -84,8 +84,8 @@ void voice_client_dial(struct voice_client *p, int version)
     expect_op(p->gate, 8);
     conn_send(p->gate,
               "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
-              "'token': '%s', 'max_dave_protocol_version': 1%s}}",
-              p->guild, p->client->id, p->session, p->token, p->more ? p->more : "");
+              "'token': '%s', 'max_dave_protocol_version': %u%s}}",
+              p->guild, p->client->id, p->session, p->token, p->dave, p->more ? p->more : "");
 }
 
 const struct dom *voice_client_await(struct voice_client *p, int op)
@@ -216,7 +216,8 @@ void voice_client_select(struct voice_client *p, enum voice_client_mode mode)
               mode_names[mode]);
     const struct dom *d = voice_client_await(p, 4), *key = dom_at(d, "d.secret_key");
     expect(str_is(dom_at(d, "d.mode")->text, mode_names[mode]));
-    expect(number_in(d, "d.dave_protocol_version") == 0);
+    p->described = (unsigned)number_in(d, "d.dave_protocol_version");
+    expect(p->described <= p->dave);
     expect(key && key->count == sizeof p->key);
     for (size_t i = 0; i < sizeof p->key; i++)
         p->key[i] = (unsigned char)strtol(key->items[i].text.p, NULL, 10);

@@ -12,8 +12,10 @@ struct voice_client {
     struct gateway_conn *gate;
     int version;
     const char *guild, *session, *token;
-    const char *more; /* JSON of Identify, such as ", 'video': true"; NULL: none */
-    int fd;           /* UDP; -1: none */
+    unsigned dave;      /* highest version of DAVE that the client supports */
+    unsigned described; /* version of DAVE in the session description */
+    const char *more;   /* JSON of Identify, such as ", 'video': true"; NULL: none */
+    int fd;             /* UDP; -1: none */
     uint32_t ssrc;
     int port; /* UDP port of the server */
     enum voice_client_mode mode;

@@ -36,6 +36,11 @@ struct dave_member {
     struct buf package;
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
+    /* Its Add for add_epoch, signed when it arrived: a round of 100 signatures takes too long for a
+     * thread that forwards media. */
+    struct buf add;
+    unsigned char add_ref[MLS_HASH];
+    uint64_t add_epoch;
     /* Ring of the times of the latest unrequested key packages. */
     int64_t package_times[DAVE_KEY_PACKAGES];
     unsigned package_count;
@@ -207,16 +212,26 @@ static struct dave_proposal *proposal_new(struct dave_room *room)
     return p;
 }
 
-static void proposal_new_add(struct dave_room *room, const struct dave_member *m)
+static void member_sign_add(struct dave_room *room, struct dave_member *m)
+{
+    buf_reset(&m->add);
+    mls_write_add(room->config.key, room->config.group, room->epoch, buf_str(&m->package), &m->add,
+                  m->add_ref);
+    m->add_epoch = room->epoch;
+}
+
+static void proposal_new_add(struct dave_room *room, struct dave_member *m)
 {
     struct dave_proposal *p = proposal_new(room);
 
+    if (m->add_epoch != room->epoch)
+        member_sign_add(room, m);
     p->adds = true;
     p->user = m->user;
     memcpy(p->package_ref, m->package_ref, sizeof p->package_ref);
     memcpy(p->signature_key, m->signature_key, sizeof p->signature_key);
-    mls_write_add(room->config.key, room->config.group, room->epoch, buf_str(&m->package),
-                  &p->message, p->ref);
+    memcpy(p->ref, m->add_ref, sizeof p->ref);
+    buf_add_str(&p->message, buf_str(&m->add));
 }
 
 static void proposal_new_remove(struct dave_room *room, uint32_t leaf)
@@ -307,6 +322,7 @@ static void proposals_clear(struct dave_room *room)
 static void member_drop_package(struct dave_member *m)
 {
     buf_clear(&m->package);
+    buf_clear(&m->add);
 }
 
 static void group_clear(struct dave_room *room)
@@ -573,6 +589,7 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
     m->plain = max_version < DAVE_VERSION;
     m->leaf = NO_LEAF;
     buf_init(&m->package, MLS_KEY_PACKAGE);
+    buf_init(&m->add, MLS_PROPOSAL);
     links_append(&room->order, &m->link);
     map_put(&room->members, user, m);
     room->plain_count += m->plain;
@@ -642,10 +659,10 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
         m->requested--;
     if (outdated || !room->version)
         return DAVE_OUTDATED;
-    if ((!requested && !member_may_send_package(m, now)) ||
-        !mls_key_package_read(payload, user, &k)) {
+    bool allowed = requested || member_may_send_package(m, now);
+    if (!allowed || !mls_key_package_read(payload, user, &k)) {
         room->config.counters->refused_key_packages++;
-        return DAVE_REFUSED;
+        return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
     /* The client has forgotten the keys of an earlier package and its leaf. */
     if (m->proposed) {
@@ -661,6 +678,7 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
     buf_add_str(&m->package, k.bytes);
     memcpy(m->package_ref, k.ref, sizeof m->package_ref);
     memcpy(m->signature_key, k.leaf.signature_key.p, sizeof m->signature_key);
+    member_sign_add(room, m);
     room->not_before = INT64_MIN;
     round_start(room, now);
     return DAVE_ACCEPTED;

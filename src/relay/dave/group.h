@@ -101,7 +101,8 @@ void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 enum dave_verdict {
     DAVE_ACCEPTED,
     DAVE_OUTDATED, /* normal: another commit won, or the room has changed */
-    DAVE_REFUSED,  /* invalid or too many */
+    DAVE_REFUSED,  /* invalid */
+    DAVE_TOO_MANY, /* key packages */
 };
 
 /* Opcodes 26, 28, 23 and 31 of a participant; messages of others are outdated. */

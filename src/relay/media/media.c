@@ -218,6 +218,17 @@ static bool receives_audio(const struct relay_participant *to, const struct rela
     return to != from && to->permissions.can_receive && to->media.cipher && to->media.has_address;
 }
 
+/* Whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot decode.
+ * Such frames arrive until the senders have downgraded. About one of 65,536 plain frames looks the
+ * same; its loss is not audible. */
+static bool is_dave_frame(const struct packet_work *w, const struct relay_participant *from)
+{
+    static const unsigned char marker[] = { 0xfa, 0xfa };
+
+    return from->room->group && from->dave_version && w->plain.n >= sizeof marker &&
+           memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
+}
+
 /* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. */
 static bool send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
 {
@@ -234,11 +245,14 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
                             uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
+    bool dave = is_dave_frame(w, from);
 
     for (size_t i = 0; i < room->count;) {
         struct relay_participant *to = room->participants[i];
-        bool receives = ssrc == from->media.ssrc ? receives_audio(to, from)
-                                                 : participant_receives_video(to, from, ssrc);
+        bool decodes = !dave || to->dave_version;
+        bool receives =
+            decodes && (ssrc == from->media.ssrc ? receives_audio(to, from)
+                                                 : participant_receives_video(to, from, ssrc));
 
         if (!receives || send_or_disconnect(w, to, encrypt_for_participant(w, to)))
             i++;
@@ -324,7 +338,7 @@ static void handle_rtp(struct packet_work *w, struct relay_participant *s, struc
     struct rtp_packet p;
     bool newest = false;
 
-    if (!s->media.cipher || !rtp_parse(datagram, &p) ||
+    if (!s->media.cipher || participant_must_not_have_media(s) || !rtp_parse(datagram, &p) ||
         !may_decrypt(s, p.ssrc == s->media.ssrc, from, now_ms) ||
         !authenticate_packet(w, s, &p, &newest)) {
         count_dropped(w);

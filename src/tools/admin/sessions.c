@@ -24,7 +24,7 @@ struct session_entry {
     struct str name, address, transport, client, mode;
     bool bot, connected;
     struct list shard;
-    int64_t intents, guilds, events, waiting, version, speaking, packets, missing, jitter_us;
+    int64_t intents, guilds, events, waiting, version, dave, speaking, packets, missing, jitter_us;
 };
 
 #define SESSION_TEXT(member)                                                                       \
@@ -55,6 +55,7 @@ static const struct field fields[] = {
     SESSION_NUMBER(events),
     SESSION_NUMBER(waiting),
     SESSION_NUMBER(version),
+    SESSION_NUMBER(dave),
     SESSION_NUMBER(speaking),
     SESSION_NUMBER(packets),
     SESSION_NUMBER(missing),
@@ -79,11 +80,11 @@ static void print_session_row(const struct session_entry *s)
 
 static void print_voice_row(const struct session_entry *s)
 {
-    printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %-8s %10lld %8lld %6.1f ms\n",
+    printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
            (unsigned long long)s->user_id, STR_ARGS(s->name), (unsigned long long)s->channel_id,
            STR_ARGS(s->connected ? s->address : STR("away")), STR_ARGS(s->mode),
-           (long long)s->version, s->speaking ? "speaks" : "-", (long long)s->packets,
-           (long long)s->missing, (double)s->jitter_us / 1000);
+           (long long)s->version, (long long)s->dave, s->speaking ? "speaks" : "-",
+           (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
 static size_t decode_and_print_lines(struct str all, void (*print)(const struct session_entry *s))
@@ -113,8 +114,9 @@ static void print_sessions_table(struct str all)
 
 static void print_voice_table(struct str all)
 {
-    printf("%-20s %-20s %-20s %-40s %-31s %7s %-8s %10s %8s %9s\n", "account", "name", "channel",
-           "address", "encryption", "version", "", "packets", "missing", "jitter");
+    printf("%-20s %-20s %-20s %-40s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
+           "channel", "address", "encryption", "version", "DAVE", "", "packets", "missing",
+           "jitter");
     printf("%zu in voice\n", decode_and_print_lines(all, print_voice_row));
 }
 

@@ -66,6 +66,7 @@ static struct str make_frame(struct arena *a)
                                              .salt = { 1, [15] = 2 },
                                              .may_receive_audio = true,
                                              .priority = true,
+                                             .stage = true,
                                              .flags = { GIVEN, 5 },
                                              .platform = { GIVEN, VOICE_PLATFORM_MOBILE },
                                              .claim = 47 } };
@@ -117,8 +118,8 @@ static void frame_decodes_to_the_values_that_were_encoded(void **state)
     assert_null(n->next);
     const struct relay_voice_state *v = &f.voices->state;
     assert_true(v->guild_id == 43 && v->user_id == 44 && v->channel_id == 45 && v->room_id == 46);
-    assert_true(v->may_receive_audio && v->priority && !v->may_send_audio && !v->may_send_video &&
-                v->claim == 47);
+    assert_true(v->may_receive_audio && v->priority && v->stage && !v->may_send_audio &&
+                !v->may_send_video && v->claim == 47);
     assert_true(v->salt[0] == 1 && v->salt[15] == 2);
     assert_true(v->flags.given == GIVEN && v->flags.value == 5);
     assert_true(v->platform.given == GIVEN && v->platform.value == VOICE_PLATFORM_MOBILE);

@@ -903,7 +903,7 @@ static void key_packages_are_checked_and_limited(void **state)
     for (int i = 0; i < DAVE_KEY_PACKAGES; i++)
         assert_int_equal(client_send_package(c), DAVE_ACCEPTED);
     hall.now += DAVE_KEY_PACKAGES_MS - 1;
-    assert_int_equal(client_send_package(c), DAVE_REFUSED);
+    assert_int_equal(client_send_package(c), DAVE_TOO_MANY);
     hall.now++;
     assert_int_equal(client_send_package(c), DAVE_ACCEPTED);
     assert_int_equal(hall.counters.refused_key_packages, 2);

@@ -1,0 +1,254 @@
+/* rooms.c - end-to-end encryption (DAVE) of voice rooms: connects the participants of a room with
+ * its group (group.h).
+ *
+ * Members of the group are the participants with media: they have selected a protocol and their
+ * address is known. Observers, such as a page that only shows who speaks, do not count for the
+ * version of the room and receive no messages about encryption. */
+#include "relay/participants.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { GROUP_TICK_MS = 50 }; /* interval at which the timers of groups are checked */
+
+struct dave_rooms {
+    struct mls_key *key;
+    struct dave_counters counters;
+    struct deadline_list *deadlines;
+    /* The latest binary message: most messages go to all members. NULL: none. */
+    struct serialized_message *latest;
+};
+
+static struct dave_rooms *shared_of(const struct relay_room *room)
+{
+    return room->relay->participants->dave;
+}
+
+static int64_t now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+/* --- messages to members ---------------------------------------------------------------- */
+
+static bool message_is(const struct serialized_message *t, const struct dave_message *m)
+{
+    return t && t->n == 1 + m->payload.n && (unsigned char)t->bytes[0] == m->op &&
+           memcmp(t->bytes + 1, m->payload.p, m->payload.n) == 0;
+}
+
+static struct serialized_message *json_message(const struct dave_message *m)
+{
+    struct buf d;
+
+    buf_init(&d, SIZE_MAX);
+    dave_message_write(m, &d);
+    return serialized_message_from_buf((enum voice_op)m->op, &d);
+}
+
+/* Returns a reference; members that get the same bytes share the message. */
+static struct serialized_message *binary_message(struct dave_rooms *shared,
+                                                 const struct dave_message *m)
+{
+    if (!message_is(shared->latest, m)) {
+        serialized_message_unref(shared->latest);
+        shared->latest = serialized_message_new_binary(m->op, m->payload);
+    }
+    return serialized_message_ref(shared->latest);
+}
+
+static void send_to_member(void *context, snowflake user, const struct dave_message *m)
+{
+    const struct relay_room *room = context;
+    struct relay_participant *s =
+        find_participant_by_user(room->relay->participants, room->guild_id, user);
+
+    if (!s || s->room != room)
+        return;
+    struct serialized_message *t =
+        dave_message_is_json(m) ? json_message(m) : binary_message(shared_of(room), m);
+    outbox_send(s, t);
+    serialized_message_unref(t);
+}
+
+/* --- groups ----------------------------------------------------------------------------- */
+
+static void count_encrypted_room(struct relay_room *room, bool encrypted)
+{
+    if (encrypted && !room->is_counted_encrypted)
+        atomic_fetch_add(&room->relay->count.encrypted_rooms, 1);
+    else if (!encrypted && room->is_counted_encrypted)
+        atomic_fetch_sub(&room->relay->count.encrypted_rooms, 1);
+    room->is_counted_encrypted = encrypted;
+}
+
+/* Call it after each call of a function that may change the group. */
+static void group_changed(struct relay_room *room)
+{
+    struct dave_rooms *shared = shared_of(room);
+    const struct dave_counters *c = &shared->counters;
+    struct relay_counters *count = &room->relay->count;
+
+    serialized_message_unref(shared->latest);
+    shared->latest = NULL;
+    count_encrypted_room(room, dave_room_version(room->group));
+    count->epochs = c->epochs;
+    count->transitions = c->transitions;
+    count->refused_commits = c->refused_commits;
+    count->refused_key_packages = c->refused_key_packages;
+    count->downgrades = c->downgrades;
+    count->resets = c->resets;
+    if (dave_room_due(room->group) == INT64_MAX)
+        deadline_cancel(&room->group_deadline);
+    else if (!room->group_deadline.link.next)
+        deadline_restart(shared->deadlines, &room->group_deadline);
+}
+
+static void on_group_tick(struct deadline *d)
+{
+    struct relay_room *room = container_of(d, struct relay_room, group_deadline);
+    int64_t now = now_ms();
+
+    if (now >= dave_room_due(room->group))
+        dave_room_tick(room->group, now);
+    group_changed(room);
+}
+
+struct dave_rooms *dave_rooms_new(struct relay *r)
+{
+    if (r->options.e2ee == RELAY_E2EE_OFF)
+        return NULL;
+    struct dave_rooms *d = mem_new(sizeof *d);
+    d->key = mls_key_new();
+    d->deadlines = deadline_list_new(relay_thread_loop(r), GROUP_TICK_MS, false, on_group_tick);
+    return d;
+}
+
+void dave_rooms_free(struct dave_rooms *d)
+{
+    if (!d)
+        return;
+    deadline_list_free(d->deadlines);
+    serialized_message_unref(d->latest);
+    mls_key_free(d->key);
+    mem_free(d);
+}
+
+/* Clients use the channel id of a voice channel as the id of the group. A stream has a room of its
+ * own, whose group id is one less than its server id. */
+static snowflake group_id_of(const struct relay_voice_state *first)
+{
+    return first->channel_id == first->room_id ? first->room_id : first->room_id - 1;
+}
+
+void room_start_group(struct relay_room *room, const struct relay_voice_state *first)
+{
+    struct dave_rooms *shared = shared_of(room);
+
+    if (!shared || first->stage)
+        return;
+    room->group = dave_room_new(&(struct dave_config){ .group = group_id_of(first),
+                                                       .version = DAVE_VERSION,
+                                                       .key = shared->key,
+                                                       .send = send_to_member,
+                                                       .context = room,
+                                                       .counters = &shared->counters });
+}
+
+void room_end_group(struct relay_room *room)
+{
+    deadline_cancel(&room->group_deadline);
+    count_encrypted_room(room, false);
+    dave_room_free(room->group);
+    room->group = NULL;
+}
+
+/* --- participants ----------------------------------------------------------------------- */
+
+bool participant_must_not_have_media(const struct relay_participant *s)
+{
+    return s->room->group && !s->dave_version && s->relay->options.e2ee == RELAY_E2EE_REQUIRE;
+}
+
+unsigned participant_group_version(const struct relay_participant *s)
+{
+    return s->in_group && s->room->group ? dave_room_version(s->room->group) : 0;
+}
+
+unsigned participant_join_group(struct relay_participant *s)
+{
+    struct relay_room *room = s->room;
+
+    if (!room->group || !s->media.has_address)
+        return 0;
+    s->in_group = true;
+    unsigned version =
+        dave_room_join(room->group, s->voice_state.user_id, s->dave_version, now_ms());
+    group_changed(room);
+    return version;
+}
+
+void participant_group_described(struct relay_participant *s, unsigned version)
+{
+    if (!s->in_group)
+        return;
+    dave_room_described(s->room->group, s->voice_state.user_id, version, now_ms());
+    group_changed(s->room);
+}
+
+void participant_join_group_late(struct relay_participant *s)
+{
+    if (!s->room->group || !s->described || s->in_group)
+        return;
+    participant_join_group(s);
+    participant_group_described(s, 0);
+}
+
+/* Without sequence numbers the client has missed messages, so it starts with a new key package. The
+ * version it knows is unknown too: naming the other one sends the current one to it. */
+void participant_resume_group(struct relay_participant *s)
+{
+    if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)
+        return;
+    participant_group_described(s, !participant_join_group(s));
+}
+
+void participant_leave_group(struct relay_participant *s)
+{
+    struct relay_room *room = s->room;
+
+    if (!room->group || !s->in_group)
+        return;
+    dave_room_leave(room->group, s->voice_state.user_id, now_ms());
+    group_changed(room);
+}
+
+static enum relay_close_code close_code_of(enum dave_verdict verdict)
+{
+    return verdict == DAVE_REFUSED    ? RELAY_BAD_REQUEST
+           : verdict == DAVE_TOO_MANY ? RELAY_RATE_LIMITED
+                                      : 0;
+}
+
+/* An invalid commit has no consequence for its sender, because another member's commit wins. */
+void participant_handle_dave(struct relay_participant *s, const struct relay_message *n)
+{
+    struct relay_room *room = s->room;
+    struct str payload = str_slice(n->text, n->n);
+    snowflake user = s->voice_state.user_id;
+    enum relay_close_code code = 0;
+
+    if (!s->in_group || !room->group)
+        return;
+    if (n->dave.op == DAVE_KEY_PACKAGE)
+        code = close_code_of(dave_room_key_package(room->group, user, payload, now_ms()));
+    else if (n->dave.op == DAVE_COMMIT_WELCOME)
+        dave_room_commit(room->group, user, payload, now_ms());
+    else if (n->dave.op == DAVE_TRANSITION_READY)
+        dave_room_ready(room->group, user, n->dave.transition, now_ms());
+    else
+        dave_room_invalid(room->group, user, now_ms());
+    group_changed(room);
+    if (code)
+        participant_disconnect(s, code);
+}

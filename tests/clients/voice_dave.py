@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""voice_dave - tests end-to-end encrypted calls (DAVE) of unchanged @discordjs/voice bots."""
+
+import json
+import re
+import subprocess
+import time
+import urllib.request
+
+from clients import expect, run_cases
+from voice_audio import FRAMES, Hall, await_line, hears, join, js_command
+
+NAMES = ("first", "second", "third", "fourth")
+AGREE_S = 20  # seconds until all members have the same code
+LONG = 250  # frames, five seconds
+METRICS_TOKEN = "metrics-of-this-test"
+
+
+def code_of(bot):
+    bot.tell("code")
+    while not (line := bot.next()).startswith("code"):
+        expect(line.startswith("connection"), f"the bot printed '{line}', not its code")
+    return line.removeprefix("code ")
+
+
+def await_codes(bots, good):
+    until = time.monotonic() + AGREE_S
+    while not good(codes := [code_of(b) for b in bots]):
+        expect(time.monotonic() < until, f"the codes are {codes}")
+        time.sleep(0.1)
+    return codes[0]
+
+
+def agree(bots, before=None):
+    """Waits until all have the same new code."""
+    code = await_codes(bots, lambda codes: len(set(codes)) == 1 and codes[0] not in ("null", before))
+    expect(re.fullmatch("[0-9]+", code), f"the code is {code}")
+    return code
+
+
+class Call:
+    """Bots by name; those in `members` are in the channel."""
+
+    def __init__(self, hall):
+        self.hall, self.bots, self.members = hall, {}, []
+
+    def start(self, name):
+        self.bots[name] = self.hall.bot(name, js_command)
+        self.bots[name].expect("ready")
+
+    def listeners(self, name):
+        return [self.bots[m] for m in self.members if m != name]
+
+    def all(self):
+        return [self.bots[m] for m in self.members]
+
+    def join(self, name, how=""):
+        join(self.bots[name], f"red {how}".strip())
+        self.members.append(name)
+
+    def meet(self):
+        """Waits until each member knows the SSRCs of the others."""
+        for listener in self.members:
+            for name in self.members:
+                if name != listener:
+                    self.bots[listener].tell(f"hear {name}")
+                    await_line(self.bots[listener], f"hears {name}")
+
+    def leave(self, name):
+        self.bots[name].tell("leave")
+        await_line(self.bots[name], "connection destroyed")
+        self.members.remove(name)
+
+    def begin(self, name, word, count):
+        self.bots[name].tell(f"say {word} {count}")
+
+    def expect_heard(self, name, word, count, listeners):
+        for listener in listeners:
+            for i in range(count):
+                hears(listener, name, f"{word}-{i}")
+        await_line(self.bots[name], f"said {word}")
+
+    def everybody_talks(self, word):
+        self.meet()
+        for name in self.members:
+            self.begin(name, f"{word}-{name}", FRAMES)
+            self.expect_heard(name, f"{word}-{name}", FRAMES, self.listeners(name))
+
+
+def metric(hall, name):
+    request = urllib.request.Request(f"http://127.0.0.1:{hall.process.port}/metrics",
+                                     headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return int(re.search(rf"^guildhall_voice_{name} (\d+)$", answer.read().decode(), re.M)[1])
+
+
+def versions(hall):
+    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1], "--json"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    return [json.loads(line)["dave"] for line in done.stdout.splitlines()]
+
+
+def members_join_leave_and_return(call):
+    """Two members hear each other without a gap while others join and leave."""
+    for name in ("first", "second"):
+        call.join(name)
+    code = agree(call.all())
+    call.everybody_talks("two")
+    second = call.listeners("first")
+    call.begin("first", "joins", LONG)
+    call.join("third")
+    call.expect_heard("first", "joins", LONG, second)
+    code = agree(call.all(), code)
+    call.join("fourth")
+    code = agree(call.all(), code)
+    call.everybody_talks("four")
+    expect(versions(call.hall) == [1] * 4, "all four are encrypted")
+    stay = [call.bots["second"], call.bots["fourth"]]
+    call.begin("first", "leaves", LONG)
+    call.leave("third")
+    call.expect_heard("first", "leaves", LONG, stay)
+    code = agree(call.all(), code)
+    call.join("third")
+    agree(call.all(), code)
+    call.everybody_talks("returned")
+
+
+def a_plain_client_joins_and_leaves(call):
+    """The fourth bot returns without DAVE: the call is downgraded, and upgraded when it leaves."""
+    before = agree(call.all())
+    call.leave("fourth")
+    call.join("fourth", "plain")
+    await_codes(call.all(), lambda codes: set(codes) == {"null"})
+    expect(metric(call.hall, "dave_downgrades_total") == 1, "the call was downgraded once")
+    expect(versions(call.hall) == [0] * 4, "nobody is encrypted")
+    call.everybody_talks("plain")
+    call.leave("fourth")
+    code = agree(call.all(), before)
+    call.everybody_talks("upgraded")
+    call.join("fourth")
+    agree(call.all(), code)
+    call.everybody_talks("encrypted")
+
+
+def four_discord_js_bots_share_an_encrypted_call(executable):
+    hall = Hall(executable, NAMES, ("--metrics-token", METRICS_TOKEN))
+    try:
+        call = Call(hall)
+        for name in NAMES:
+            call.start(name)
+        members_join_leave_and_return(call)
+        a_plain_client_joins_and_leaves(call)
+        expect(metric(hall, "dave_refused_commits_total") == 0, "no commit was refused")
+        expect(metric(hall, "dave_refused_key_packages_total") == 0, "no key package was refused")
+        expect(metric(hall, "dave_resets_total") == 0, "no group was reset")
+        for bot in call.bots.values():
+            bot.end()
+    finally:
+        hall.close()
+
+
+if __name__ == "__main__":
+    run_cases("clients/voice_dave", [four_discord_js_bots_share_an_encrypted_call])
