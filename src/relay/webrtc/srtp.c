@@ -31,9 +31,9 @@ struct profile_row {
 };
 
 static const struct profile_row profiles[] = {
-    { SRTP_AES128_CM_SHA1_80, 16, 14, SHA1_TAG, false, EVP_aes_128_ctr, EVP_aes_128_ctr },
-    { SRTP_AEAD_AES_128_GCM, 16, 12, GCM_TAG, true, EVP_aes_128_gcm, EVP_aes_128_ctr },
-    { SRTP_AEAD_AES_256_GCM, 32, 12, GCM_TAG, true, EVP_aes_256_gcm, EVP_aes_256_ctr },
+    { PROFILE_CM_SHA1, 16, 14, SHA1_TAG, false, EVP_aes_128_ctr, EVP_aes_128_ctr },
+    { PROFILE_GCM_128, 16, 12, GCM_TAG, true, EVP_aes_128_gcm, EVP_aes_128_ctr },
+    { PROFILE_GCM_256, 32, 12, GCM_TAG, true, EVP_aes_256_gcm, EVP_aes_256_ctr },
 };
 
 /* One direction of RTP or RTCP. */

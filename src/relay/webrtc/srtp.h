@@ -11,9 +11,9 @@
 
 /* The numbers of RFC 5764 and RFC 7714. */
 enum srtp_profile {
-    SRTP_AES128_CM_SHA1_80 = 1,
-    SRTP_AEAD_AES_128_GCM = 7,
-    SRTP_AEAD_AES_256_GCM = 8,
+    PROFILE_CM_SHA1 = 1,
+    PROFILE_GCM_128 = 7,
+    PROFILE_GCM_256 = 8,
 };
 
 enum {

@@ -13,17 +13,17 @@ static const struct {
     enum srtp_profile profile;
     const char *rtp, *rolled, *rtcp;
 } vectors[] = {
-    { SRTP_AES128_CM_SHA1_80,
+    { PROFILE_CM_SHA1,
       "9078ffff0000000200000010bede00011085000020c0a82aa489552c7bf87dac16f75ad348eb989a",
       "907800000000000300000010bede00011085000019887e1289032200e5df3a446b65c656fa5628bd",
       "81ce000200000010cd89311180000001d9a93bd112d4c5afb22a" },
-    { SRTP_AEAD_AES_128_GCM,
+    { PROFILE_GCM_128,
       "9078ffff0000000200000010bede0001108500009ebb51677c8c7a6fe5df6918cba452245b403184baea698acb"
       "9f",
       "907800000000000300000010bede000110850000183da7d00d115d8c92937efcfdb78857ede2da474b4bc0d2b2"
       "fd",
       "81ce000200000010d69ce433b4f13aac979cbbdfc2953740a3d84bef80000001" },
-    { SRTP_AEAD_AES_256_GCM,
+    { PROFILE_GCM_256,
       "9078ffff0000000200000010bede000110850000578eec08713d8953781f7efe6ed45cd6b58231577b64262a8d"
       "57",
       "907800000000000300000010bede0001108500003fb252ddc9ecbb412265ca4879279b08fddf14f32719ab5c41"
@@ -52,7 +52,7 @@ static struct str str_of_hex(const char *hex, unsigned char *out)
 /* A session whose two directions have the same keys, so that it can read what it writes. */
 static struct srtp *new_session(enum srtp_profile profile)
 {
-    size_t salt = profile == SRTP_AES128_CM_SHA1_80 ? 14 : 12;
+    size_t salt = profile == PROFILE_CM_SHA1 ? 14 : 12;
     size_t key = srtp_material_size(profile) / 2 - salt;
     unsigned char material[SRTP_MATERIAL_MAX];
 
@@ -81,7 +81,7 @@ static void key_derivation_matches_rfc_3711(void **state)
     (void)state;
     parse_hex("E1F97A0D3E018BE0D64FA32C06DE4139", key);
     parse_hex("0EC675AD498AFEEBB6960B3AABE6", salt);
-    srtp_derive(SRTP_AES128_CM_SHA1_80, key, salt, false, &keys);
+    srtp_derive(PROFILE_CM_SHA1, key, salt, false, &keys);
     parse_hex("C61E7A93744F39EE10734AFE3FF7A087", expected);
     assert_memory_equal(keys.cipher, expected, 16);
     parse_hex("30CBBC08863D8C85D49DB34A9AE1", expected);
@@ -97,10 +97,10 @@ static void gcm_encryption_matches_rfc_7714(void **state)
         enum srtp_profile profile;
         const char *sealed;
     } rows[] = {
-        { SRTP_AEAD_AES_128_GCM, "f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b"
-                                 "36de3adf8833899d7f27beb16a9152cf765ee4390cce" },
-        { SRTP_AEAD_AES_256_GCM, "32b1de78a822fe12ef9f78fa332e33aab18012389a58e2f3b50b2a0276ffae0f"
-                                 "1ba63799b87b7aa3db36dfffd6b0f9bb7878d7a76c13" },
+        { PROFILE_GCM_128, "f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b"
+                           "36de3adf8833899d7f27beb16a9152cf765ee4390cce" },
+        { PROFILE_GCM_256, "32b1de78a822fe12ef9f78fa332e33aab18012389a58e2f3b50b2a0276ffae0f"
+                           "1ba63799b87b7aa3db36dfffd6b0f9bb7878d7a76c13" },
     };
 
     (void)state;
@@ -211,7 +211,7 @@ static void every_changed_or_missing_byte_is_refused(void **state)
 
 static void an_index_is_never_encrypted_twice(void **state)
 {
-    struct srtp *s = new_session(SRTP_AEAD_AES_128_GCM);
+    struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
     struct rtp_plain p = plain_packet(1000), late = plain_packet(999), old = plain_packet(800);
 
@@ -226,7 +226,7 @@ static void an_index_is_never_encrypted_twice(void **state)
 
 static void a_packet_before_the_first_one_is_refused(void **state)
 {
-    struct srtp *s = new_session(SRTP_AEAD_AES_128_GCM);
+    struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
     struct rtp_plain first = plain_packet(3), before = plain_packet(65535);
 
@@ -257,7 +257,7 @@ static void rollovers_are_counted_by_both_sides(void **state)
 
 static void only_sixteen_streams_are_accepted(void **state)
 {
-    struct srtp *s = new_session(SRTP_AEAD_AES_128_GCM);
+    struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
     struct rtp_plain p = plain_packet(1), got;
 
@@ -273,7 +273,7 @@ static void only_sixteen_streams_are_accepted(void **state)
 
 static void an_extension_longer_than_the_packet_is_refused(void **state)
 {
-    struct srtp *s = new_session(SRTP_AEAD_AES_128_GCM);
+    struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char bytes[SRTP_MAX], out[SRTP_MAX];
     struct rtp_plain p = plain_packet(1);
     struct str datagram = str_of_hex(vectors[1].rtp, bytes);
